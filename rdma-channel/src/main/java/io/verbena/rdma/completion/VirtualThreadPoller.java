@@ -17,10 +17,7 @@ final class VirtualThreadPoller {
         private static VirtualThreadPoller start() {
             try {
                 var poller = new VirtualThreadPoller();
-                Thread.ofPlatform()
-                        .name("verbena-vthread-poller")
-                        .daemon(true)
-                        .start(poller::run);
+                Thread.ofPlatform().name("verbena-vthread-poller").daemon(true).start(poller::run);
                 return poller;
             } catch (IOException e) {
                 throw new java.io.UncheckedIOException(e);
