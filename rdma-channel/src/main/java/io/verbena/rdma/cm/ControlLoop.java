@@ -107,7 +107,7 @@ public final class ControlLoop {
 
     /** Runs a task on the control thread soon; at once if the caller is the control thread. */
     public void execute(Runnable task) {
-        if (Thread.currentThread() == thread) {
+        if (Thread.currentThread().equals(thread)) {
             guarded(task);
             return;
         }
@@ -179,7 +179,7 @@ public final class ControlLoop {
             return -1;
         }
         long leftNs = timers.peek().deadlineNs - System.nanoTime();
-        return (int) Math.clamp((leftNs + 999_999) / 1_000_000, 0, 60_000);
+        return Math.clamp((leftNs + 999_999) / 1_000_000, 0, 60_000);
     }
 
     private void runTimers() {
