@@ -33,6 +33,7 @@ public final class PostCalls {
         recvBatch = qp.postRecv(receives(RECV_BATCH), null);
     }
 
+    @SuppressWarnings("JdkObsolete") // DiSNI takes no other list
     private static IbvSendWR sendRequest() {
         var request = new IbvSendWR();
         request.setOpcode(IbvSendWR.IBV_WR_RDMA_WRITE_WITH_IMM);
@@ -43,6 +44,7 @@ public final class PostCalls {
         return request;
     }
 
+    @SuppressWarnings("JdkObsolete")
     private static List<IbvRecvWR> receives(int count) {
         var requests = new ArrayList<IbvRecvWR>(count);
         for (int i = 0; i < count; i++) {
