@@ -29,7 +29,7 @@ public final class Demo {
         this.directory = directory;
     }
 
-    /** A server program, its client, and whether the client takes a second port. */
+    /** A server program and its client. */
     private record Job(String title, String server, String client) {}
 
     private static final List<Job> JOBS = List.of(
@@ -101,6 +101,7 @@ public final class Demo {
         command.add("-Dsun.net.httpserver.nodelay=true");
         command.add("--enable-native-access=ALL-UNNAMED");
         command.add("-Xmx1g");
+        command.add("-XX:ErrorFile=" + directory.resolve("hs_err_%p.log"));
         command.add("-cp");
         command.add(System.getProperty("java.class.path"));
         command.add(PROGRAMS + program);
