@@ -185,7 +185,7 @@ public final class Waiters {
         synchronized (lock) {
             Thread self = Thread.currentThread();
             for (Sleeper s = first; s != null; s = s.next) {
-                if ((s.ops & ready) != 0 && !s.woken && s.thread != self) {
+                if ((s.ops & ready) != 0 && !s.woken && !s.thread.equals(self)) {
                     s.wake();
                 }
             }

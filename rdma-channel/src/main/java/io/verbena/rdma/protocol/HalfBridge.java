@@ -11,6 +11,7 @@ import java.lang.invoke.VarHandle;
  * the same field on the other side; the send side stores its counters before the request that they count is posted, so
  * no completion can overtake them.
  */
+@SuppressWarnings("UnusedVariable") // read by VarHandle
 final class HalfBridge {
     private static final VarHandle SENT_BYTES = handle("sentBytes", long.class);
     private static final VarHandle SENT_WRS = handle("sentWrs", long.class);
