@@ -64,13 +64,15 @@ public final class SendHalf {
     }
 
     /**
-     * Whether a write would not wait: at least one byte can be sent, or it would fail. May be called by any thread;
-     * without the send lock it is a hint that is exact once no commit or completion is under way.
+     * Whether a write of any length would not wait: at least one byte of it can be sent, or it would fail. While the
+     * send ring is full it says no although a write within the inline limit would succeed; a completion is to come
+     * then. May be called by any thread; without the send lock it is a hint that is exact once no commit or completion
+     * is under way.
      *
      * @return whether to report readiness for writing
      */
     public boolean writable() {
-        return writeEnd() != WriteEnd.NONE || (state() == SendState.OPEN && permitted(1) > 0);
+        return writeEnd() != WriteEnd.NONE || (state() == SendState.OPEN && permitted(Integer.MAX_VALUE) > 0);
     }
 
     /**
@@ -324,6 +326,27 @@ public final class SendHalf {
     }
 
     /**
+     * Bytes that the peer has lent and that are not used up. May be called by any thread; it may then be stale.
+     *
+     * @return a length in bytes
+     */
+    public long creditBytes() {
+        // Credited is read before sent, so that a reader without the lock errs to the low side.
+        long lent = bridge.creditedBytes() + peer.ringBytes();
+        return lent - bridge.sentBytes();
+    }
+
+    /**
+     * DATA messages that the peer has receives for. May be called by any thread; it may then be stale.
+     *
+     * @return a count of work requests
+     */
+    public long creditWrs() {
+        long lent = bridge.creditedWrs() + peer.dataWrs();
+        return lent - bridge.sentWrs();
+    }
+
+    /**
      * The geometry of the peer's ring.
      *
      * @return the geometry
@@ -334,8 +357,7 @@ public final class SendHalf {
 
     @Override
     public String toString() {
-        return "SendHalf[" + state() + "/" + writeEnd() + ", sentBytes=" + bridge.sentBytes() + ", sentWrs="
-                + bridge.sentWrs() + ", creditedBytes=" + bridge.creditedBytes() + ", creditedWrs="
-                + bridge.creditedWrs() + ", outstanding=" + queue.outstanding() + "]";
+        return "SendHalf[" + state() + "/" + writeEnd() + ", sentBytes=" + bridge.sentBytes() + ", creditBytes="
+                + creditBytes() + ", creditWrs=" + creditWrs() + ", outstanding=" + queue.outstanding() + "]";
     }
 }

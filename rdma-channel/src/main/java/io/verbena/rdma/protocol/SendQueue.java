@@ -9,10 +9,10 @@ import io.verbena.rdma.ring.RingGeometry;
  * frees the slots up to n and the ring up to that position. Changed under the send lock; the counts may be read by any
  * thread (the array's entries are published by the release of {@link HalfBridge#addPosted}).
  *
- * <p>Invariant: while no data slot is free or the send ring is full, a signalled request is outstanding. The request
- * that leaves less than one message's data slots is signalled, so is every control message, and so is the request with
- * which half of the ring is in use by unsignalled requests; a full ring without a signalled request would be such a
- * half.
+ * <p>Invariant: while no data slot is free, or the send ring is more than half full, a signalled request is
+ * outstanding. The request that leaves less than one message's data slots is signalled, so is every control message, and
+ * so is the request with which half of the ring is in use by unsignalled requests; more than half of it in use without a
+ * signalled request outstanding would be such a half.
  */
 final class SendQueue {
     private final HalfBridge bridge;
@@ -67,11 +67,17 @@ final class SendQueue {
         return ring.offset(ringEnd(bridge.postedRequests()));
     }
 
-    /** How many of so many bytes fit into the send ring in one piece. */
+    /**
+     * How many of so many bytes fit into the send ring in one piece. Less than a quarter of the ring is not used for a
+     * part of a longer message: a nearly full ring would be cut into ever smaller pieces.
+     */
     int ringPermits(int bytes) {
         long freed = ringEnd(bridge.completedRequests());
         long used = ringEnd(bridge.postedRequests());
         int free = (int) Math.max(0, ring.ringBytes() - (used - freed));
+        if (free < Math.min(bytes, Math.max(1, ring.ringBytes() / 4))) {
+            return 0;
+        }
         return ring.contiguous(used, Math.min(bytes, free));
     }
 
