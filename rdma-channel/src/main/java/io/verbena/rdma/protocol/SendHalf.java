@@ -72,7 +72,11 @@ public final class SendHalf {
      * @return whether to report readiness for writing
      */
     public boolean writable() {
-        return writeEnd() != WriteEnd.NONE || (state() == SendState.OPEN && permitted(Integer.MAX_VALUE) > 0);
+        if (writeEnd() != WriteEnd.NONE) {
+            return true;
+        }
+        int credited = state() == SendState.OPEN ? creditPermits(Integer.MAX_VALUE) : 0;
+        return credited > 0 && (credited <= limits.inlineLimit() || queue.ringPermits(credited) > 0);
     }
 
     /**
@@ -87,27 +91,22 @@ public final class SendHalf {
         if (bridge.sendState() != SendState.OPEN || bridge.writeEnd() != WriteEnd.NONE) {
             return 0;
         }
-        int bytes = permitted(wantedBytes);
-        inline = bytes <= limits.inlineLimit();
+        int credited = creditPermits(wantedBytes);
+        // Decided before the send ring's end cuts the message: the short piece there must go through the ring.
+        inline = credited <= limits.inlineLimit();
+        int bytes = inline ? credited : queue.ringPermits(credited);
         remoteOffset = peer.ring().offset(bridge.sentBytes());
         localOffset = inline ? 0 : queue.ringOffset();
         plannedBytes = bytes;
         return bytes;
     }
 
-    /** What credit, slots, and both rings' ends permit; reads only published values and final fields. */
-    private int permitted(int wantedBytes) {
-        // Credited is read before sent: neither overtakes the other, so a stale pair can only err to the low side here.
-        long creditBytes = bridge.creditedBytes() + peer.ringBytes();
-        long creditWrs = bridge.creditedWrs() + peer.dataWrs();
-        long sent = bridge.sentBytes();
-        if (creditWrs <= bridge.sentWrs()
-                || queue.freeDataSlots() < limits.codec().slotsPerData()) {
+    /** What credit, slots and the end of the peer's ring permit; reads only published values and final fields. */
+    private int creditPermits(int wantedBytes) {
+        if (creditWrs() <= 0 || queue.freeDataSlots() < limits.codec().slotsPerData()) {
             return 0;
         }
-        int bytes = Math.clamp(creditBytes - sent, 0, wantedBytes);
-        bytes = peer.ring().contiguous(sent, bytes);
-        return bytes <= limits.inlineLimit() ? bytes : queue.ringPermits(bytes);
+        return peer.ring().contiguous(bridge.sentBytes(), Math.clamp(creditBytes(), 0, wantedBytes));
     }
 
     /**

@@ -10,9 +10,9 @@ import io.verbena.rdma.ring.RingGeometry;
  * thread (the array's entries are published by the release of {@link HalfBridge#addPosted}).
  *
  * <p>Invariant: while no data slot is free, or the send ring is more than half full, a signalled request is
- * outstanding. The request that leaves less than one message's data slots is signalled, so is every control message, and
- * so is the request with which half of the ring is in use by unsignalled requests; more than half of it in use without a
- * signalled request outstanding would be such a half.
+ * outstanding. The request that leaves less than one message's data slots is signalled, so is every control message,
+ * and so is the request with which half of the ring is in use by unsignalled requests; more than half of it in use
+ * without a signalled request outstanding would be such a half.
  */
 final class SendQueue {
     private final HalfBridge bridge;

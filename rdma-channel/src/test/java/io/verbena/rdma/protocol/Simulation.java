@@ -5,9 +5,9 @@ import static io.verbena.rdma.protocol.SimDevice.check;
 import java.util.EnumMap;
 import java.util.SplittableRandom;
 
-/** One simulated connection: two endpoints whose steps are interleaved by a seeded generator until nothing can happen. */
+/** One simulated connection: two endpoints whose steps a seeded generator interleaves until nothing can happen. */
 final class Simulation {
-    private static final int MAX_STEPS = 1_000_000;
+    private static final int MAX_STEPS = 100_000;
     private static final SimStep[] STEPS = SimStep.values();
 
     final SimFault fault;
