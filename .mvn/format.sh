@@ -16,8 +16,17 @@ skip) exit 0 ;;
     ;;
 esac
 
-mapfile -t files < <(find rdma-channel spi bench compat-tests -path '*/src/*' -name '*.java' | sort)
+# A check that passed leaves a stamp, and the next looks only at files that changed since; at all, if the build did.
+stamp=target/formatted
+newer=()
+if [ $mode = check ] && [ -f $stamp ] && [ $stamp -nt pom.xml ] && [ $stamp -nt .mvn/format.sh ]; then
+    newer=(-newer $stamp)
+fi
+mkdir -p target
+touch $stamp.next
+mapfile -t files < <(find rdma-channel spi bench compat-tests -path '*/src/*' -name '*.java' "${newer[@]}" | sort)
 if [ ${#files[@]} -eq 0 ]; then
+    mv $stamp.next $stamp
     exit 0
 fi
 
@@ -34,3 +43,4 @@ if ! output=$("$JAVA_HOME/bin/java" "${exports[@]}" --sun-misc-unsafe-memory-acc
     echo "Not formatted, or not parsed: the files above. 'mvn -q -N -Pformat' formats them in place." >&2
     exit 1
 fi
+mv $stamp.next $stamp
