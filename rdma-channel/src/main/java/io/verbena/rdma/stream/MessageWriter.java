@@ -61,14 +61,14 @@ final class MessageWriter {
         long total = 0;
         int end = offset + length;
         for (int i = offset; i < end; ) {
-            int run = smallRun(srcs, i, end);
-            long wanted = run > 1 ? gather(srcs, i, i + run) : srcs[i].remaining();
-            long n = run > 1 ? wanted : write(srcs[i]);
+            int run = Math.max(1, smallRun(srcs, i, end));
+            int wanted = remaining(srcs, i, i + run);
+            int n = run > 1 ? gather(srcs, i, i + run, wanted) : write(srcs[i]);
             total += n;
-            if (run > 1 ? srcs[i + run - 1].hasRemaining() : n < wanted) {
+            if (n < wanted) {
                 break;
             }
-            i += Math.max(1, run);
+            i += run;
         }
         return total;
     }
@@ -88,11 +88,10 @@ final class MessageWriter {
     }
 
     /** Posts several short buffers as one message, or as much of them as is permitted; a ring's end makes it two. */
-    private long gather(ByteBuffer[] srcs, int from, int to) {
-        long total = 0;
-        int wanted = remaining(srcs, from, to);
-        while (wanted > 0) {
-            int n = tx.plan(wanted);
+    private int gather(ByteBuffer[] srcs, int from, int to, int wanted) {
+        int total = 0;
+        while (total < wanted) {
+            int n = tx.plan(wanted - total);
             if (n == 0) {
                 break;
             }
@@ -101,7 +100,6 @@ final class MessageWriter {
                 break;
             }
             total += n;
-            wanted -= n;
         }
         return total;
     }
