@@ -48,8 +48,15 @@ public final class ProgramJvm implements AutoCloseable {
      */
     public static ProgramJvm start(Provider provider, Class<?> main, List<String> jvmOptions, String... arguments)
             throws IOException {
+        return startUnder(List.of(), provider, main, jvmOptions, arguments);
+    }
+
+    /** As {@link #start}, with the JVM's command line behind another command. */
+    public static ProgramJvm startUnder(
+            List<String> wrapper, Provider provider, Class<?> main, List<String> jvmOptions, String... arguments)
+            throws IOException {
         Path report = Files.createTempFile("verbena-report", ".txt");
-        var command = new ArrayList<String>();
+        var command = new ArrayList<String>(wrapper);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:+UseSerialGC", "-Xmx256m", "-Xshare:auto", "-ea"));
         command.addAll(provider.options());
