@@ -1,0 +1,591 @@
+package io.verbena.spi;
+
+import java.io.IOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.IllegalSelectorException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/**
+ * One selector for channels carried by streams, channels carried by TCP, and the JDK's own channels.
+ *
+ * <p>Streams, connects and listeners for streams are polled ({@link Poller}); JDK channels sit in a JDK selector; the
+ * {@link Sleeper} sleeps on either or both.
+ *
+ * <p>Locks, outermost first: this selector's monitor and the selected-key set's, both held by a selection operation;
+ * then what {@code package-info} names. Other threads only queue: updates of keys ({@code updates}, guarded by itself),
+ * cancelled keys, news of streams; and wake the sleeper where that may not wait.
+ */
+final class RdmaSelector extends AbstractSelector {
+    /** While streams keep a selector busy, the kernel is asked for other events this often. */
+    private static final long KERNEL_CHECK_NS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
+    private final Set<SelectionKey> publicKeys = Collections.unmodifiableSet(keys);
+    private final SelectedKeySet selectedKeys = new SelectedKeySet();
+
+    private final Sleeper sleeper;
+    private final Poller poller;
+    private final Spinner spinner;
+
+    // any thread
+    private final AtomicBoolean wakeup = new AtomicBoolean();
+    private final Deque<RdmaKey> updates = new ArrayDeque<>();
+    private volatile boolean updatesQueued;
+    private volatile boolean updateUrgent;
+    private final Queue<RdmaKey> cancelled = new ConcurrentLinkedQueue<>();
+    private final Queue<PollWatch> told = new ConcurrentLinkedQueue<>();
+
+    // guarded by this selector's monitor
+    private final List<RdmaKey> found = new ArrayList<>();
+    private boolean inSelect;
+    private boolean closed;
+    private int innerKeys;
+    private boolean innerFlushDue;
+    private long lastKernelCheckNs = System.nanoTime();
+
+    RdmaSelector(RdmaSelectorProvider provider) throws IOException {
+        super(provider);
+        sleeper = new Sleeper(this::innerReady, this::fdReady, this::hasWork);
+        poller = new Poller(sleeper, this::ready);
+        spinner = new Spinner(provider.config().spinNs());
+    }
+
+    private void ensureOpen() {
+        if (!isOpen()) {
+            throw new ClosedSelectorException();
+        }
+    }
+
+    @Override
+    public Set<SelectionKey> keys() {
+        ensureOpen();
+        return publicKeys;
+    }
+
+    @Override
+    public Set<SelectionKey> selectedKeys() {
+        ensureOpen();
+        return selectedKeys;
+    }
+
+    // --- selecting
+
+    @Override
+    public int selectNow() throws IOException {
+        return select(null, 0L, false);
+    }
+
+    @Override
+    public int select(long timeout) throws IOException {
+        return select(null, checkTimeout(timeout), true);
+    }
+
+    @Override
+    public int select() throws IOException {
+        return select(null, -1L, true);
+    }
+
+    @Override
+    public int select(Consumer<SelectionKey> action, long timeout) throws IOException {
+        Objects.requireNonNull(action);
+        return select(action, checkTimeout(timeout), true);
+    }
+
+    @Override
+    public int select(Consumer<SelectionKey> action) throws IOException {
+        return select(Objects.requireNonNull(action), -1L, true);
+    }
+
+    @Override
+    public int selectNow(Consumer<SelectionKey> action) throws IOException {
+        return select(Objects.requireNonNull(action), 0L, false);
+    }
+
+    /** The javadoc's time-out as ours, for which -1 is for ever. */
+    private static long checkTimeout(long timeout) {
+        if (timeout < 0) {
+            throw new IllegalArgumentException("Negative timeout");
+        }
+        return timeout == 0 ? -1 : timeout;
+    }
+
+    private int select(Consumer<SelectionKey> action, long timeoutMs, boolean blocking) throws IOException {
+        synchronized (this) {
+            ensureOpen();
+            if (inSelect) {
+                throw new IllegalStateException("select in progress");
+            }
+            inSelect = true;
+            try {
+                synchronized (selectedKeys) {
+                    return lockedSelect(action, timeoutMs, blocking);
+                }
+            } finally {
+                forgetFound();
+                inSelect = false;
+            }
+        }
+    }
+
+    private int lockedSelect(Consumer<SelectionKey> action, long timeoutMs, boolean blocking) throws IOException {
+        prepare();
+        if (blocking) {
+            begin();
+            try {
+                collectBlocking(timeoutMs);
+            } finally {
+                end();
+            }
+        } else {
+            collectNow();
+        }
+        flushCancelled();
+        flushInner();
+        int n = publish(action);
+        if (wakeup.get()) {
+            wakeup.set(false);
+        }
+        return n;
+    }
+
+    private void collectNow() throws IOException {
+        boolean unused = poller.poll();
+        if (found.isEmpty() || kernelCheckDue()) {
+            checkKernel();
+        }
+    }
+
+    /** Until something is found, the time is over, or the operation must return early. */
+    private void collectBlocking(long timeoutMs) throws IOException {
+        long startNs = timeoutMs > 0 || poller.hasActive() ? System.nanoTime() : 0;
+        boolean any = poller.poll();
+        if (any) {
+            if (kernelCheckDue()) {
+                checkKernel();
+            }
+            return;
+        }
+        while (!mustReturn()) {
+            if (spin(startNs, timeoutMs) || poller.arm()) {
+                return;
+            }
+            long leftMs = leftMs(startNs, timeoutMs);
+            if (leftMs == 0) {
+                break;
+            }
+            sleep(leftMs);
+            prepare();
+            any = poller.poll();
+            if (any || !found.isEmpty()) {
+                return;
+            }
+        }
+        checkKernel();
+    }
+
+    private static long leftMs(long startNs, long timeoutMs) {
+        if (timeoutMs < 0) {
+            return -1;
+        }
+        long elapsedNs = System.nanoTime() - startNs;
+        long wholeMs = elapsedNs / 1_000_000;
+        return Math.max(0, timeoutMs - wholeMs);
+    }
+
+    /** Wakeup, interrupt or close: what is ready now is still reported. */
+    private boolean mustReturn() {
+        return wakeup.get() || !isOpen() || Thread.currentThread().isInterrupted();
+    }
+
+    private void sleep(long leftMs) throws IOException {
+        flushInnerUnless(usesInner());
+        boolean streams = poller.usesEpoll();
+        long startNs = streams ? System.nanoTime() : 0;
+        sleeper.sleep(leftMs, usesInner(), streams);
+        innerFlushDue &= !usesInner();
+        if (streams) {
+            lastKernelCheckNs = System.nanoTime();
+            if (poller.hasActive()) {
+                spinner.slept(lastKernelCheckNs - startNs);
+            }
+        }
+    }
+
+    private boolean usesInner() {
+        return innerKeys > 0;
+    }
+
+    /** Looks for events without waiting. */
+    private void checkKernel() throws IOException {
+        boolean streams = poller.usesEpoll();
+        sleeper.sleep(0, usesInner(), streams);
+        prepare();
+        if (streams) {
+            lastKernelCheckNs = System.nanoTime();
+            boolean unused = poller.poll();
+        }
+    }
+
+    private boolean kernelCheckDue() {
+        return System.nanoTime() - lastKernelCheckNs >= KERNEL_CHECK_NS;
+    }
+
+    /** Polls for a while; true if something is found. */
+    private boolean spin(long startNs, long timeoutMs) {
+        long budgetNs = poller.hasActive() ? spinner.budgetNs() : 0;
+        if (budgetNs == 0) {
+            return false;
+        }
+        long fromNs = System.nanoTime();
+        if (timeoutMs > 0) {
+            budgetNs = Math.min(budgetNs, timeoutMs * 1_000_000 - (fromNs - startNs));
+        }
+        do {
+            if (poller.peek() && poller.poll()) {
+                spinner.paid();
+                return true;
+            }
+            if (hasWork()) {
+                return false;
+            }
+            Thread.onSpinWait();
+        } while (System.nanoTime() - fromNs < budgetNs);
+        spinner.failed();
+        return false;
+    }
+
+    /** Whether a thread about to sleep must look again instead. */
+    private boolean hasWork() {
+        return wakeup.get() || !told.isEmpty() || updateUrgent || !cancelled.isEmpty() || !isOpen();
+    }
+
+    // --- what is found
+
+    private void innerReady(SelectionKey innerKey) {
+        if (innerKey.attachment() instanceof RdmaKey key) {
+            ready(key, innerKey.readyOps());
+        }
+    }
+
+    private void fdReady(int fd) {
+        poller.fired(fd);
+    }
+
+    private void ready(RdmaKey key, int ops) {
+        if (key.found == 0 && ops != 0) {
+            found.add(key);
+        }
+        key.found |= ops;
+    }
+
+    /** After an exception, keys may be left that were not told. */
+    private void forgetFound() {
+        for (int i = 0; i < found.size(); i++) {
+            found.get(i).found = 0;
+        }
+        found.clear();
+    }
+
+    private int publish(Consumer<SelectionKey> action) {
+        int n = 0;
+        for (int i = 0; i < found.size(); i++) {
+            RdmaKey key = found.get(i);
+            int ops = key.found & key.interest();
+            key.found = 0;
+            if (ops != 0 && key.isValid()) {
+                n += action == null ? select(key, ops) : perform(action, key, ops);
+            }
+        }
+        return n;
+    }
+
+    private int select(RdmaKey key, int ops) {
+        if (key.selectedIndex < 0) {
+            key.ready(ops);
+            selectedKeys.select(key);
+            return 1;
+        }
+        int old = key.ready();
+        key.ready(old | ops);
+        return (ops & ~old) != 0 ? 1 : 0;
+    }
+
+    private int perform(Consumer<SelectionKey> action, RdmaKey key, int ops) {
+        key.ready(ops);
+        action.accept(key);
+        ensureOpen();
+        return 1;
+    }
+
+    @Override
+    public Selector wakeup() {
+        if (!wakeup.get()) {
+            wakeup.set(true);
+        }
+        sleeper.kick();
+        return this;
+    }
+
+    // --- queues that other threads fill
+
+    /** A key's interest set changed: seen by the next selection operation, as the javadoc says. */
+    void update(RdmaKey key) {
+        update(key, false);
+    }
+
+    /** A key's channel is made of something else: a selection operation under way looks at it, too. */
+    void updateNow(RdmaKey key) {
+        update(key, true);
+        sleeper.kick();
+    }
+
+    private void update(RdmaKey key, boolean urgent) {
+        synchronized (updates) {
+            if (!key.updateQueued) {
+                key.updateQueued = true;
+                updates.addLast(key);
+            }
+            updatesQueued = true;
+            updateUrgent |= urgent;
+        }
+    }
+
+    /** Another thread changed a stream's readiness. */
+    void readinessChanged(PollWatch watch) {
+        told.add(watch);
+        sleeper.kick();
+    }
+
+    /**
+     * A key was just cancelled. The inner key goes with it at once, so that the channel can be made blocking. A JDK
+     * channel is deregistered from this selector before that: the JDK closes its descriptor when the inner
+     * registration goes, but only if that was the last one.
+     */
+    void keyCancelled(RdmaKey key) {
+        if (!(key.channel() instanceof WatchedChannel)) {
+            deregister(key);
+        }
+        SelectionKey inner = key.innerKey();
+        if (inner != null) {
+            inner.cancel();
+        }
+        cancelled.add(key);
+        sleeper.kick();
+    }
+
+    private void prepare() throws IOException {
+        flushCancelled();
+        applyUpdates();
+        PollWatch watch;
+        while ((watch = told.poll()) != null) {
+            watch.heard();
+            if (watch.key.watch() == watch) {
+                poller.activate(watch);
+            }
+        }
+    }
+
+    private void applyUpdates() throws IOException {
+        if (!updatesQueued) {
+            return;
+        }
+        RdmaKey key;
+        while ((key = nextUpdate()) != null) {
+            if (key.isValid()) {
+                sync(key);
+            }
+        }
+    }
+
+    private RdmaKey nextUpdate() {
+        synchronized (updates) {
+            RdmaKey key = updates.pollFirst();
+            if (key == null) {
+                updatesQueued = false;
+                updateUrgent = false;
+            } else {
+                key.updateQueued = false;
+            }
+            return key;
+        }
+    }
+
+    // --- keys and what is watched for them
+
+    @Override
+    protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
+        boolean jdks = channel.getClass().getModule() == Object.class.getModule();
+        if (!jdks && !(channel instanceof WatchedChannel)) {
+            throw new IllegalSelectorException();
+        }
+        ensureOpen();
+        RdmaKey key = new RdmaKey(this, channel, ops);
+        key.attach(attachment);
+        keys.add(key);
+        if (channel instanceof WatchedChannel watched) {
+            watched.keyAdded(key);
+        }
+        update(key);
+        if (!isOpen()) {
+            keys.remove(key);
+            forgetKey(key);
+            key.cancel();
+            throw new ClosedSelectorException();
+        }
+        return key;
+    }
+
+    private static void forgetKey(RdmaKey key) {
+        if (key.channel() instanceof WatchedChannel watched) {
+            watched.keyRemoved(key);
+        }
+    }
+
+    /** Makes what is watched for a key agree with its channel and its interest set. */
+    private void sync(RdmaKey key) throws IOException {
+        SelectableChannel innerTarget = key.channel();
+        PollTarget pollTarget = null;
+        if (key.channel() instanceof WatchedChannel watched) {
+            pollTarget = watched.pollTarget();
+            innerTarget = watched.innerTarget();
+        }
+        syncInner(key, innerTarget);
+        syncWatch(key, pollTarget);
+    }
+
+    private void syncInner(RdmaKey key, SelectableChannel target) throws IOException {
+        if (key.innerChannel() != target) {
+            detachInner(key);
+            if (target != null) {
+                attachInner(key, target);
+            }
+        } else if (target != null) {
+            try {
+                key.innerKey().interestOps(key.interest());
+            } catch (CancelledKeyException e) {
+                // the channel was closed meanwhile: this key is being cancelled
+            }
+        }
+    }
+
+    private void attachInner(RdmaKey key, SelectableChannel target) throws IOException {
+        flushInner();
+        try {
+            key.inner(target, target.register(sleeper.inner(), key.interest(), key));
+            innerKeys++;
+        } catch (ClosedChannelException | IllegalBlockingModeException | CancelledKeyException e) {
+            return; // closed, or cancelled and made blocking, meanwhile: this key is being cancelled
+        }
+        if (!key.isValid()) {
+            key.innerKey().cancel();
+        }
+    }
+
+    private void detachInner(RdmaKey key) {
+        if (key.innerKey() != null) {
+            key.innerKey().cancel();
+            key.inner(null, null);
+            innerKeys--;
+            innerFlushDue = true;
+        }
+    }
+
+    private void syncWatch(RdmaKey key, PollTarget target) throws IOException {
+        PollWatch watch = key.watch();
+        if (watch != null && watch.target == target) {
+            poller.interestChanged(watch);
+            return;
+        }
+        detachWatch(key);
+        if (target != null) {
+            PollWatch added = new PollWatch(this, key, target);
+            key.watch(added);
+            poller.add(added);
+        }
+    }
+
+    private void detachWatch(RdmaKey key) {
+        PollWatch watch = key.watch();
+        if (watch != null) {
+            key.watch(null);
+            poller.remove(watch);
+        }
+    }
+
+    private void flushCancelled() {
+        RdmaKey key;
+        while ((key = cancelled.poll()) != null) {
+            drop(key);
+            keys.remove(key);
+        }
+        Set<SelectionKey> javas = cancelledKeys();
+        synchronized (javas) {
+            javas.clear();
+        }
+    }
+
+    private void drop(RdmaKey key) {
+        detachInner(key);
+        detachWatch(key);
+        forgetKey(key);
+        boolean unused = selectedKeys.remove(key);
+        deregister(key);
+    }
+
+    /** Lets the JDK close channels whose keys are gone; a sleep in the JDK selector does that by itself. */
+    private void flushInner() throws IOException {
+        if (innerFlushDue) {
+            innerFlushDue = false;
+            sleeper.flushInner();
+        }
+    }
+
+    private void flushInnerUnless(boolean comesAnyway) throws IOException {
+        if (!comesAnyway) {
+            flushInner();
+        }
+    }
+
+    @Override
+    protected void implCloseSelector() throws IOException {
+        wakeup();
+        synchronized (this) {
+            synchronized (selectedKeys) {
+                if (closed) {
+                    return;
+                }
+                closed = true;
+                for (SelectionKey key : keys) {
+                    drop((RdmaKey) key);
+                }
+                keys.clear();
+                sleeper.close();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "io.verbena.spi.RdmaSelector[" + keys.size() + " keys]";
+    }
+}
