@@ -69,6 +69,7 @@ public final class Linux {
     public static final int POLLERR = 8;
     public static final int POLLHUP = 0x10;
     public static final int POLLNVAL = 0x20;
+    public static final int POLLRDHUP = 0x2000;
     public static final int O_CLOEXEC = 0x80000;
     public static final int SEEK_END = 2;
 

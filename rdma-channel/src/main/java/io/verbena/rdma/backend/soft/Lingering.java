@@ -1,0 +1,38 @@
+package io.verbena.rdma.backend.soft;
+
+import java.io.IOException;
+
+/**
+ * A connection whose id is destroyed, but whose peer has not yet reached the end: the socket stays until it has, so that
+ * memory which the peer may still write is not used again.
+ */
+final class Lingering implements SoftEventChannel.Source {
+    private final Connection connection;
+    private final SoftEventChannel channel;
+
+    private Lingering(Connection connection, SoftEventChannel channel) {
+        this.connection = connection;
+        this.channel = channel;
+    }
+
+    static void begin(Connection connection, SoftEventChannel channel) {
+        Lingering lingering = new Lingering(connection, channel);
+        try {
+            channel.register(connection.fd(), io.verbena.rdma.sys.Linux.EPOLLRDHUP, lingering);
+        } catch (IOException e) {
+            lingering.abandon();
+        }
+    }
+
+    @Override
+    public void ready(int events) {
+        channel.unregister(connection.fd());
+        connection.peerEnded();
+        connection.close();
+    }
+
+    /** Closes without having seen the peer's end: its blocks are not used again. */
+    void abandon() {
+        connection.close();
+    }
+}

@@ -1,0 +1,195 @@
+package io.verbena.rdma.backend.soft;
+
+import io.verbena.rdma.sys.Errno;
+import io.verbena.rdma.sys.Linux;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A listening id's Unix socket beside a TCP listener of this process, and the connections that have not yet sent their
+ * request.
+ *
+ * <p>Guarded by its id's lock.
+ */
+final class SoftListener implements SoftEventChannel.Source {
+    /** Connections that may be without a request; beyond, the oldest is dropped (an honest client is quicker). */
+    private static final int MAX_SILENT = 256;
+
+    private final SoftCmId id;
+    private final SoftEventChannel channel;
+    private final int fd;
+    private final ArrayDeque<Incoming> silent = new ArrayDeque<>();
+
+    private SoftListener(SoftCmId id, SoftEventChannel channel, int fd) {
+        this.id = id;
+        this.channel = channel;
+        this.fd = fd;
+    }
+
+    /** The abstract name of the socket beside a TCP listener. */
+    static String name(long inode) {
+        return "verbena/" + inode;
+    }
+
+    /**
+     * Listens beside the TCP listener of this process at an address.
+     *
+     * @throws IOException if there is no such TCP listener, or its name is taken
+     */
+    static SoftListener open(SoftCmId id, SoftEventChannel channel, InetSocketAddress address, int backlog)
+            throws IOException {
+        int fd = Errno.check(UnixSocket.open(), "socket(AF_UNIX)");
+        try {
+            bind(fd, address, backlog);
+            SoftListener listener = new SoftListener(id, channel, fd);
+            channel.register(fd, Linux.EPOLLIN, listener);
+            return listener;
+        } catch (IOException e) {
+            int unused = Linux.close(fd);
+            throw e;
+        }
+    }
+
+    private static void bind(int fd, InetSocketAddress address, int backlog) throws IOException {
+        List<SockDiag.Listener> candidates = SockDiag.listeners(address.getPort()).stream()
+                .filter(l -> sameAddress(l.address().getAddress(), address.getAddress()))
+                .toList();
+        Set<String> mine = ownSockets(candidates);
+        int result = -Errno.ENOENT;
+        // With SO_REUSEPORT this process may have several: the first whose name is free.
+        for (SockDiag.Listener candidate : candidates) {
+            if (mine.contains(link(candidate.inode()))) {
+                result = UnixSocket.listen(fd, name(candidate.inode()), backlog);
+                if (result != -Errno.EADDRINUSE) {
+                    break;
+                }
+            }
+        }
+        if (result == -Errno.ENOENT) {
+            throw new IOException("rdma_listen failed: EADDRNOTAVAIL (this process has no TCP listener at " + address
+                    + "; bind and listen it first)");
+        }
+        if (result == -Errno.EADDRINUSE) {
+            throw new IOException("rdma_listen failed: EADDRINUSE (there is a listener beside the TCP listener at "
+                    + address + " already)");
+        }
+        int unused = Errno.check(result, "listen(AF_UNIX)");
+    }
+
+    private static boolean sameAddress(InetAddress a, InetAddress b) {
+        return a.equals(b) || (a.isAnyLocalAddress() && b.isAnyLocalAddress());
+    }
+
+    private static String link(long inode) {
+        return "socket:[" + inode + "]";
+    }
+
+    /** Which of the candidates are open in this process. */
+    private static Set<String> ownSockets(List<SockDiag.Listener> candidates) throws IOException {
+        Set<String> found = new HashSet<>();
+        try (DirectoryStream<Path> fds = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path path : fds) {
+                String link = readLink(path);
+                if (candidates.stream().anyMatch(c -> link(c.inode()).equals(link)) && found.add(link)
+                        && found.size() == candidates.size()) {
+                    break;
+                }
+            }
+        }
+        return found;
+    }
+
+    private static String readLink(Path path) {
+        try {
+            return Files.readSymbolicLink(path).toString();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    @Override
+    public void ready(int events) {
+        synchronized (id) {
+            int accepted = UnixSocket.accept(fd);
+            if (accepted >= 0) {
+                admit(accepted);
+            }
+        }
+    }
+
+    private void admit(int accepted) {
+        if (silent.size() >= MAX_SILENT) {
+            silent.peek().close();
+        }
+        Incoming incoming = new Incoming(accepted);
+        try {
+            channel.register(accepted, Linux.EPOLLIN | Linux.EPOLLRDHUP, incoming);
+            boolean added = silent.add(incoming);
+            assert added;
+        } catch (IOException e) {
+            int unused = Linux.close(accepted);
+        }
+    }
+
+    /** A connection that waits for its request. */
+    private final class Incoming implements SoftEventChannel.Source {
+        private final int socket;
+
+        Incoming(int socket) {
+            this.socket = socket;
+        }
+
+        @Override
+        public void ready(int events) {
+            synchronized (id) {
+                if (!silent.contains(this)) {
+                    return;
+                }
+                try {
+                    read();
+                } catch (IOException e) {
+                    close();
+                }
+            }
+        }
+
+        private void read() throws IOException {
+            UnixSocket.Received received =
+                    UnixSocket.receive(socket, HandshakeDescriptor.MAX_BYTES, HandshakeDescriptor.MAX_SEGMENTS);
+            if (received == null) {
+                return;
+            }
+            if (received == UnixSocket.Received.END) {
+                close();
+                return;
+            }
+            boolean removed = silent.remove(this);
+            assert removed;
+            channel.unregister(socket);
+            id.request(socket, received);
+        }
+
+        void close() {
+            boolean unused = silent.remove(this);
+            channel.unregister(socket);
+            int result = Linux.close(socket);
+        }
+    }
+
+    /** Stops listening. */
+    void close() {
+        channel.unregister(fd);
+        int unused = Linux.close(fd);
+        while (!silent.isEmpty()) {
+            silent.peek().close();
+        }
+    }
+}
