@@ -24,8 +24,7 @@ import java.nio.channels.SocketChannel;
  * (it is not connected); that the select returns is what counts.
  */
 final class Bridge implements AutoCloseable {
-    private static final ValueLayout.OfShort PORT =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfShort PORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int SOCKADDR_BYTES = 128;
     private static final int PORT_OFFSET = 2;
     private static final int ADDRESS_OFFSET = 4;
@@ -78,8 +77,8 @@ final class Bridge implements AutoCloseable {
                 }
             }
         }
-        throw new IOException("the descriptor bound to 127.0.0.1:" + port
-                + " is not found in /proc/self/fd; is /proc mounted?");
+        throw new IOException(
+                "the descriptor bound to 127.0.0.1:" + port + " is not found in /proc/self/fd; is /proc mounted?");
     }
 
     private static boolean isBoundTo(int fd, int port, MemorySegment address, MemorySegment length) {

@@ -42,6 +42,9 @@ final class ChannelStreams {
         }
 
         @Override
+        public abstract int read(byte[] b, int off, int len) throws IOException;
+
+        @Override
         public int read() throws IOException {
             byte[] one = new byte[1];
             return read(one, 0, 1) > 0 ? one[0] & 0xff : -1;

@@ -15,7 +15,7 @@ record Config(Mode mode, String reportFile, long spinNs) {
     static final String REPORT = "io.verbena.report";
     static final String SPIN = "io.verbena.spin";
 
-    private static final long DEFAULT_SPIN_US = 20;
+    private static final long DEFAULT_SPIN_US = 50;
     private static final long MAX_SPIN_US = 1_000_000;
 
     /** The value of {@code io.verbena.mode}. */
@@ -48,8 +48,7 @@ record Config(Mode mode, String reportFile, long spinNs) {
             case "auto" -> Mode.AUTO;
             case "tcp" -> Mode.TCP;
             default ->
-                throw new IllegalArgumentException(
-                        MODE + "=" + value + " is not supported; allowed values: auto, tcp");
+                throw new IllegalArgumentException(MODE + "=" + value + " is not supported; allowed values: auto, tcp");
         };
     }
 

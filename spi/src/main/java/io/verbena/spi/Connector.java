@@ -82,11 +82,11 @@ final class Connector implements PollTarget {
     private boolean beginStream(boolean blocking) throws IOException {
         synchronized (channel.stateLock) {
             channel.ensureOpenAsync();
-            if (channel.config().mode() == Config.Mode.TCP) {
+            if (channel.owner().config().mode() == Config.Mode.TCP) {
                 reason = Reason.MODE_TCP;
                 return false;
             }
-            StreamFabric fabric = StreamFabric.get();
+            StreamFabric fabric = channel.owner().fabric();
             reason = fabric.unreachable(remote);
             if (reason != null) {
                 return false;

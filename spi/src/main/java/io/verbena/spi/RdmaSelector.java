@@ -252,26 +252,22 @@ final class RdmaSelector extends AbstractSelector {
 
     /** Polls for a while; true if something is found. */
     private boolean spin(long startNs, long timeoutMs) {
-        long budgetNs = poller.hasActive() ? spinner.budgetNs() : 0;
+        long budgetNs = poller.hasActive() ? spinner.begin() : 0;
         if (budgetNs == 0) {
             return false;
         }
         long fromNs = System.nanoTime();
+        long untilNs = fromNs + budgetNs;
         if (timeoutMs > 0) {
-            budgetNs = Math.min(budgetNs, timeoutMs * 1_000_000 - (fromNs - startNs));
+            untilNs = Math.min(untilNs, startNs + timeoutMs * 1_000_000);
         }
-        do {
-            if (poller.peek() && poller.poll()) {
-                spinner.paid();
-                return true;
-            }
-            if (hasWork()) {
-                return false;
-            }
+        boolean any = false;
+        while (!any && !hasWork() && System.nanoTime() < untilNs) {
             Thread.onSpinWait();
-        } while (System.nanoTime() - fromNs < budgetNs);
-        spinner.failed();
-        return false;
+            any = poller.peek() && poller.poll();
+        }
+        spinner.end(any);
+        return any;
     }
 
     /** Whether a thread about to sleep must look again instead. */

@@ -1,5 +1,6 @@
 package io.verbena.spi;
 
+import io.verbena.rdma.stream.StreamFabric;
 import java.io.IOException;
 import java.net.ProtocolFamily;
 import java.net.StandardProtocolFamily;
@@ -11,6 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /**
  * The provider: sockets whose bytes go over RDMA where both ends can, over TCP where not.
@@ -21,6 +23,7 @@ import java.util.Objects;
  */
 public final class RdmaSelectorProvider extends SelectorProvider {
     private final Config config;
+    private final Supplier<StreamFabric> fabric;
 
     /**
      * For {@link SelectorProvider#provider()}. Touches no device.
@@ -32,7 +35,13 @@ public final class RdmaSelectorProvider extends SelectorProvider {
     }
 
     RdmaSelectorProvider(Config config) {
+        this(config, StreamFabric::get);
+    }
+
+    /** A provider whose streams come from {@code fabric}; asked for it at the first bind or connect that may use it. */
+    RdmaSelectorProvider(Config config, Supplier<StreamFabric> fabric) {
         this.config = config;
+        this.fabric = fabric;
         if (config.reportFile() != null) {
             VerbenaStats.reportAtExit(config.reportFile());
         }
@@ -40,6 +49,10 @@ public final class RdmaSelectorProvider extends SelectorProvider {
 
     Config config() {
         return config;
+    }
+
+    StreamFabric fabric() {
+        return fabric.get();
     }
 
     @Override

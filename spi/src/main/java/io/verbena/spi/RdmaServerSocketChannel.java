@@ -3,7 +3,6 @@ package io.verbena.spi;
 import io.verbena.rdma.stream.RdmaStream;
 import io.verbena.rdma.stream.ReadinessListener;
 import io.verbena.rdma.stream.Reason;
-import io.verbena.rdma.stream.StreamFabric;
 import io.verbena.rdma.stream.StreamListener;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -96,8 +95,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Watch
         StreamListener listener;
         try {
             OptionStore.loadDefaults();
-            listener = StreamFabric.get()
-                    .listen((InetSocketAddress) localAddress, backlog, OptionStore.ringBytes(rcvBuf));
+            listener = owner.fabric().listen((InetSocketAddress) localAddress, backlog, OptionStore.ringBytes(rcvBuf));
         } catch (IOException e) {
             VerbenaStats.reason(Reason.NO_RESOURCES);
             return;

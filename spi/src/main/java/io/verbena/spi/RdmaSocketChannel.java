@@ -1,7 +1,7 @@
 package io.verbena.spi;
 
-import io.verbena.rdma.stream.Reason;
 import io.verbena.rdma.stream.RdmaStream;
+import io.verbena.rdma.stream.Reason;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
@@ -98,8 +98,8 @@ final class RdmaSocketChannel extends SocketChannel implements WatchedChannel {
 
     // --- for the package's helpers
 
-    Config config() {
-        return owner.config();
+    RdmaSelectorProvider owner() {
+        return owner;
     }
 
     void beginBlocking() {
@@ -568,8 +568,8 @@ final class RdmaSocketChannel extends SocketChannel implements WatchedChannel {
     @Override
     public SelectableChannel innerTarget() {
         synchronized (stateLock) {
-            boolean tcp = stream == null
-                    && (state == State.CONNECTED || state == State.PENDING && connector.isTcpUnderWay());
+            boolean tcp =
+                    stream == null && (state == State.CONNECTED || state == State.PENDING && connector.isTcpUnderWay());
             return tcp ? twin : null;
         }
     }

@@ -72,9 +72,8 @@ final class ServerSocketAdaptor extends ServerSocket {
     public Socket accept() throws IOException {
         try {
             int timeout = timeoutMs;
-            SocketChannel accepted = timeout > 0
-                    ? channel.blockingAccept(TimeUnit.MILLISECONDS.toNanos(timeout))
-                    : channel.accept();
+            SocketChannel accepted =
+                    timeout > 0 ? channel.blockingAccept(TimeUnit.MILLISECONDS.toNanos(timeout)) : channel.accept();
             if (accepted == null) {
                 throw new IllegalBlockingModeException();
             }

@@ -101,7 +101,9 @@ final class Sleeper implements AutoCloseable {
      * @param useEpoll whether the epoll set has descriptors that count
      */
     void sleep(long timeoutMs, boolean useInner, boolean useEpoll) throws IOException {
-        boolean throughInner = useInner || !useEpoll || timeoutMs != 0 && Thread.currentThread().isVirtual();
+        boolean throughInner = useInner
+                || !useEpoll
+                || timeoutMs != 0 && Thread.currentThread().isVirtual();
         if (throughInner && useEpoll && timeoutMs != 0 && bridge == null) {
             bridge = new Bridge(inner, epoll().fd());
         }

@@ -152,8 +152,8 @@ final class StreamIo implements PollTarget {
     }
 
     /** Writes the rest; an exception after a part of it is written is left to the next write, unless all is due. */
-    private long blockingWrite(
-            ByteBuffer src, ByteBuffer[] srcs, int offset, int length, long written, boolean all) throws IOException {
+    private long blockingWrite(ByteBuffer src, ByteBuffer[] srcs, int offset, int length, long written, boolean all)
+            throws IOException {
         long total = written;
         boolean done = false;
         try {

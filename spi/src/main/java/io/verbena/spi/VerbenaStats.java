@@ -1,7 +1,7 @@
 package io.verbena.spi;
 
-import io.verbena.rdma.stream.Reason;
 import io.verbena.rdma.stream.RdmaStream;
+import io.verbena.rdma.stream.Reason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,7 +57,8 @@ public final class VerbenaStats {
     public static long get(String counter) {
         Long value = snapshot().get(counter);
         if (value == null) {
-            throw new IllegalArgumentException("no counter " + counter + "; there are " + snapshot().keySet());
+            throw new IllegalArgumentException(
+                    "no counter " + counter + "; there are " + snapshot().keySet());
         }
         return value;
     }
@@ -131,8 +132,9 @@ public final class VerbenaStats {
 
     private static void report(Path path) {
         StringBuilder text = new StringBuilder();
-        snapshot().forEach((name, value) ->
-                text.append(name).append('=').append(value).append('\n'));
+        snapshot()
+                .forEach((name, value) ->
+                        text.append(name).append('=').append(value).append('\n'));
         try {
             Files.writeString(path, text);
         } catch (IOException e) {
