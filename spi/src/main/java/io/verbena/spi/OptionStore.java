@@ -60,13 +60,13 @@ final class OptionStore {
         if (!(value instanceof Integer i)) {
             return value;
         }
-        if (option == StandardSocketOptions.SO_LINGER) {
+        if (option.equals(StandardSocketOptions.SO_LINGER)) {
             return Math.clamp(i, -1, 65535);
         }
-        if (option == StandardSocketOptions.IP_TOS && (i < 0 || i > 255)) {
+        if (option.equals(StandardSocketOptions.IP_TOS) && (i < 0 || i > 255)) {
             throw new IllegalArgumentException("Invalid IP_TOS value");
         }
-        boolean size = option == StandardSocketOptions.SO_RCVBUF || option == StandardSocketOptions.SO_SNDBUF;
+        boolean size = option.equals(StandardSocketOptions.SO_RCVBUF) || option.equals(StandardSocketOptions.SO_SNDBUF);
         if (size && i < 0) {
             throw new IllegalArgumentException("Invalid send/receive buffer size");
         }

@@ -253,7 +253,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Watch
         Objects.requireNonNull(name);
         synchronized (stateLock) {
             twin.setOption(name, value);
-            if (name == StandardSocketOptions.SO_RCVBUF) {
+            if (name.equals(StandardSocketOptions.SO_RCVBUF)) {
                 rcvBuf = (Integer) value;
             }
         }
