@@ -117,10 +117,17 @@ final class SimEndpoint {
             case POST_REPLY -> postReply();
             case FINISH -> finish();
             case CLOSE -> close(false);
-            case DISCONNECT -> gone = true;
+            case DISCONNECT -> disconnect();
             case KEEPALIVE -> keepalive();
         }
         noteUnreaped();
+    }
+
+    private void disconnect() {
+        gone = true;
+        boolean answered =
+                !sentReset && !transportEnded && !core.receive().state().complete();
+        sim.count(SimEvent.DISCONNECTED_BY_FIN_ACK, answered);
     }
 
     private void noteUnreaped() {
