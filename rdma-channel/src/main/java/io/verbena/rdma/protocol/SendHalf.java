@@ -220,13 +220,13 @@ public final class SendHalf {
     /**
      * Books RESET, right before it is posted: unread input is thrown away, linger is 0, or the peer broke a rule.
      *
-     * @return the immediate to post, or {@link Immediate#NONE} if CLOSE or RESET was sent
-     * @throws IllegalStateException if HELLO is owed (just disconnect then) or there is no slot ({@link
-     * #hasControlSlot()})
+     * @return the immediate to post, or {@link Immediate#NONE} if CLOSE or RESET was sent, or if HELLO is owed: then
+     *     the peer knows of no stream, and to disconnect says enough
+     * @throws IllegalStateException if there is no slot ({@link #hasControlSlot()})
      */
     public int commitReset() {
         SendState state = state();
-        if (state == SendState.CLOSED || state == SendState.RESET) {
+        if (state != SendState.OPEN && state != SendState.FIN_SENT) {
             return Immediate.NONE;
         }
         return commitControl(Immediate.control(Immediate.RESET), SendState.Event.RESET);

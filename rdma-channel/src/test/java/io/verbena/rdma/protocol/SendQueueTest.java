@@ -149,6 +149,18 @@ class SendQueueTest {
     }
 
     @Test
+    void beforeHelloThereIsNothingToReset() {
+        SendLimits limits = new SendLimits(100, 1, SendLimits.INLINE_ANY, 0, ImmediateCodec.WRITE_WITH_IMM);
+        SendHalf send = StreamProtocol.client(TERMS, TERMS, limits).send();
+        assertEquals(0, send.plan(1), "HELLO comes first");
+        assertEquals(Immediate.NONE, send.commitReset());
+        assertThrows(IllegalStateException.class, () -> send.commitFin(true));
+        assertEquals(Immediate.control(Immediate.HELLO), send.commitHello());
+        assertThrows(IllegalStateException.class, send::commitHello);
+        assertEquals(Immediate.control(Immediate.RESET), send.commitReset());
+    }
+
+    @Test
     void peersEndsDecideWhatWritesSay() {
         SendHalf send = open(100, 100, SendLimits.INLINE_ANY, 0, ImmediateCodec.WRITE_WITH_IMM);
         core.receive().onImmediate(Immediate.fin(false), 0);

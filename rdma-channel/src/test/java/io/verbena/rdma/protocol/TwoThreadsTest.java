@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** The halves in real threads: one writes under its send lock while another reaps credit under its poll lock. */
+@SuppressWarnings("ThreadPriorityCheck") // Three busy threads on two cores: a yield is for speed only.
 class TwoThreadsTest {
     private static final CreditTerms TERMS = CreditTerms.tiny(512, 12);
     private static final SendLimits SOFT =
