@@ -77,7 +77,8 @@ final class Poller {
         if (byFd[fd] != null) {
             forget(byFd[fd]);
         }
-        epoll.add(fd, Linux.EPOLLIN);
+        // A stream's descriptor stays readable for ever once its peer is gone: one event is enough for the poll.
+        epoll.add(fd, Linux.EPOLLIN | (watch.target.levelTriggered() ? 0 : Linux.EPOLLET));
         byFd[fd] = watch;
         watch.fd = fd;
         inEpoll++;

@@ -6,10 +6,10 @@ import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.IbvSge;
 import com.ibm.disni.verbs.SVCPostRecv;
 import com.ibm.disni.verbs.SVCPostSend;
+import io.verbena.rdma.verbs.RecvWr;
 import io.verbena.rdma.verbs.SendWr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.LinkedList;
 import java.util.List;
 
@@ -19,18 +19,20 @@ import java.util.List;
  * <p>Sends are guarded by the stream's send lock, receives by its poll lock.
  */
 public final class PostCalls {
-    private static final int RECV_BATCH = 32;
+    /** The wr_id of every receive: tells its error completions from those of sends, whose ids are not negative. */
+    public static final long RECEIVE_ID = -1;
 
     private final SVCPostSend send;
     private final SendWr sendWr;
-    private final SVCPostRecv recvOne;
-    private final SVCPostRecv recvBatch;
+    private final SVCPostRecv receive;
+    private final RecvWr receiveWr;
 
     PostCalls(IbvQP qp) throws IOException {
         send = qp.postSend(List.of(sendRequest()), null);
         sendWr = (SendWr) send.getWrMod(0);
-        recvOne = qp.postRecv(receives(1), null);
-        recvBatch = qp.postRecv(receives(RECV_BATCH), null);
+        receive = qp.postRecv(List.of(receiveRequest()), null);
+        receiveWr = (RecvWr) receive.getWrMod(0);
+        receiveWr.setWr_id(RECEIVE_ID);
     }
 
     @SuppressWarnings("JdkObsolete") // DiSNI takes no other list
@@ -45,15 +47,11 @@ public final class PostCalls {
     }
 
     @SuppressWarnings("JdkObsolete")
-    private static List<IbvRecvWR> receives(int count) {
-        var requests = new ArrayList<IbvRecvWR>(count);
-        for (int i = 0; i < count; i++) {
-            var request = new IbvRecvWR();
-            request.setSg_list(new LinkedList<>());
-            request.setNum_sge(0);
-            requests.add(request);
-        }
-        return requests;
+    private static IbvRecvWR receiveRequest() {
+        var request = new IbvRecvWR();
+        request.setSg_list(new LinkedList<>());
+        request.setNum_sge(0);
+        return request;
     }
 
     /** Sets where the peer's ring is. */
@@ -101,12 +99,7 @@ public final class PostCalls {
      * @throws IOException if the receive queue is full or in error
      */
     public void postReceives(int count) throws IOException {
-        int left = count;
-        for (; left >= RECV_BATCH; left -= RECV_BATCH) {
-            recvBatch.execute();
-        }
-        for (; left > 0; left--) {
-            recvOne.execute();
-        }
+        receiveWr.setRepeat(count);
+        receive.execute();
     }
 }

@@ -2,7 +2,6 @@ package io.verbena.rdma.stream;
 
 import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmId;
-import com.ibm.disni.verbs.RdmaConnParam;
 import io.verbena.rdma.cm.CmMessage;
 import io.verbena.rdma.cm.ControlLoop;
 import io.verbena.rdma.cm.Endpoint;
@@ -126,10 +125,9 @@ final class ConnectAttempt implements PendingConnect {
                 StreamParts.offer(endpoint, ringBytesLog2),
                 local.getPort(),
                 local.getAddress());
-        ByteBuffer data = ByteBuffer.allocateDirect(PrivateData.CONNECT_BYTES);
+        ByteBuffer data = ByteBuffer.allocate(PrivateData.CONNECT_BYTES);
         PrivateData.encode(offer, data);
-        RdmaConnParam param = StreamParts.connParam(data.flip());
-        id.connect(param);
+        id.connect(StreamParts.connParam(data.flip()));
     }
 
     private void established(CmMessage message) throws IOException {
@@ -166,7 +164,8 @@ final class ConnectAttempt implements PendingConnect {
 
     private static Reason reason(int status) {
         return switch (-status) {
-            case Errno.ECONNREFUSED, Errno.ENOENT, Errno.EADDRNOTAVAIL -> Reason.NO_LISTENER;
+            case Errno.ECONNREFUSED, Errno.ENOENT -> Reason.NO_LISTENER;
+            case Errno.ENETUNREACH -> Reason.NOT_LOCAL;
             case Errno.EACCES, Errno.EPERM -> Reason.IMPOSTOR;
             case Errno.EMFILE, Errno.ENFILE, Errno.ENOMEM, Errno.ETOOMANYREFS, Errno.ENOBUFS -> Reason.NO_RESOURCES;
             case Errno.EAGAIN -> Reason.BACKLOG_FULL;

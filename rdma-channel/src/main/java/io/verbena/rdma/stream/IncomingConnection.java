@@ -69,7 +69,7 @@ final class IncomingConnection {
         stream.onDestroy(() -> loop.unbind(id));
         int version = VersionRange.SUPPORTED.common(connect.versions());
         var accept = new PrivateData.Accept(version, 0, 0, StreamParts.offer(endpoint, ringBytesLog2));
-        ByteBuffer data = ByteBuffer.allocateDirect(PrivateData.ACCEPT_BYTES);
+        ByteBuffer data = ByteBuffer.allocate(PrivateData.ACCEPT_BYTES);
         PrivateData.encode(accept, data);
         id.accept(StreamParts.connParam(data.flip()));
     }

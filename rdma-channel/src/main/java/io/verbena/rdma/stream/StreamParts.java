@@ -1,22 +1,18 @@
 package io.verbena.rdma.stream;
 
 import com.ibm.disni.verbs.RdmaCmId;
-import com.ibm.disni.verbs.RdmaConnParam;
 import io.verbena.rdma.cm.Endpoint;
 import io.verbena.rdma.protocol.ProtocolLimits;
 import io.verbena.rdma.protocol.RingOffer;
+import io.verbena.rdma.verbs.ConnParam;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /** What both sides of a connection set-up share. */
 final class StreamParts {
     private static final Logger LOG = System.getLogger("io.verbena.rdma.stream");
-
-    /** Retry without end (rdma_connect(3)); it never happens, since credits bound what is sent. */
-    private static final byte RNR_RETRY_FOREVER = 7;
 
     private StreamParts() {}
 
@@ -33,13 +29,10 @@ final class StreamParts {
                 endpoint.region().getAddr(), endpoint.region().getRkey(), ringBytesLog2, StreamSettings.DATA_WRS);
     }
 
-    /** Parameters with private data in a direct buffer, which must stay reachable until the call has returned. */
-    static RdmaConnParam connParam(ByteBuffer privateData) throws IOException {
-        var param = new RdmaConnParam();
-        param.setPrivate_data(MemorySegment.ofBuffer(privateData).address());
-        param.setPrivate_data_len((byte) privateData.remaining());
-        param.setRetry_count((byte) 7);
-        param.setRnr_retry_count(RNR_RETRY_FOREVER);
+    /** Parameters of connect and accept; RNR retries are endless, but never happen: credits bound what is sent. */
+    static ConnParam connParam(ByteBuffer privateData) {
+        var param = new ConnParam();
+        param.setPrivateData(privateData);
         return param;
     }
 

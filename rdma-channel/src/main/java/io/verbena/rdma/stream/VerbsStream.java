@@ -2,6 +2,7 @@ package io.verbena.rdma.stream;
 
 import com.ibm.disni.verbs.IbvWC;
 import io.verbena.rdma.cm.Endpoint;
+import io.verbena.rdma.cm.PostCalls;
 import io.verbena.rdma.completion.CompletionPort;
 import io.verbena.rdma.completion.Waiters;
 import io.verbena.rdma.protocol.Immediate;
@@ -63,6 +64,9 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
 
     /** Guarded by the poll lock: no completion is to be expected any more. */
     private boolean transportEnded;
+
+    /** Guarded by the poll lock: a send completed with an error. */
+    private boolean sendFailed;
 
     private volatile boolean inputShutdown;
     private volatile boolean closed;
@@ -320,9 +324,9 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
             int n = port.poll();
             while (n > 0 && !transportEnded) {
                 events |= handle(n);
-                n = n < port.batch() ? 0 : port.poll();
+                n = n < port.batch() && !sendFailed ? 0 : port.poll();
             }
-            if (writer.failed()) {
+            if (sendFailed || writer.failed()) {
                 events |= transportEnd();
             }
         } catch (IOException e) {
@@ -355,13 +359,22 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
 
     private int handle(IbvWC completion) {
         if (completion.getStatus() != 0) {
-            return transportEnd();
+            return failed(completion);
         }
         if (isReceive(completion)) {
             return rx.onImmediate(completion.getImm_data(), completion.getByte_len());
         }
         tx.onSendCompletion(completion.getWr_id());
         return ReceiveHalf.WRITABLE;
+    }
+
+    /** An error on a receive comes after all that arrived; one on a send may come before, so the queue is emptied. */
+    private int failed(IbvWC completion) {
+        if (completion.getWr_id() == PostCalls.RECEIVE_ID) {
+            return transportEnd();
+        }
+        sendFailed = true;
+        return 0;
     }
 
     private int transportEnd() {

@@ -61,6 +61,7 @@ public final class Linux {
     public static final int EPOLLHUP = 0x10;
     public static final int EPOLLRDHUP = 0x2000;
     public static final int EPOLLONESHOT = 1 << 30;
+    public static final int EPOLLET = 1 << 31;
     public static final int EPOLL_CTL_ADD = 1;
     public static final int EPOLL_CTL_DEL = 2;
     public static final int EPOLL_CTL_MOD = 3;

@@ -28,6 +28,7 @@ final class SegmentPool {
             free.put(0L, segment.bytes);
         }
 
+        @SuppressWarnings("ModifyCollectionInEnhancedForLoop") // and returns at once
         Block allocate(long bytes) {
             for (Map.Entry<Long, Long> range : free.entrySet()) {
                 if (range.getValue() >= bytes) {
