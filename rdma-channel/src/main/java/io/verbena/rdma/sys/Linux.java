@@ -116,6 +116,7 @@ public final class Linux {
     private static final MethodHandle MEMFD_CREATE =
             of("memfd_create", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle FTRUNCATE = of("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle FSTATFS = of("fstatfs", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
     private static final MethodHandle LSEEK =
             of("lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle FCNTL = of(
@@ -388,6 +389,16 @@ public final class Linux {
         MemorySegment c = CAPTURE.get();
         try {
             return result((long) LSEEK.invokeExact(c, fd, offset, whence), c);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** fstatfs(2): {@code f_type}, a long, is first in the struct. */
+    public static int fstatfs(int fd, MemorySegment buf) {
+        MemorySegment c = CAPTURE.get();
+        try {
+            return result((int) FSTATFS.invokeExact(c, fd, buf), c);
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -31,7 +31,9 @@ public final class ConnParam extends RdmaConnParam {
         if (data.remaining() > 255) {
             throw new IllegalArgumentException("private data of " + data.remaining() + " bytes; 255 at most");
         }
-        privateData = ByteBuffer.allocateDirect(data.remaining()).put(data.duplicate()).flip();
+        privateData = ByteBuffer.allocateDirect(data.remaining())
+                .put(data.duplicate())
+                .flip();
         private_data_addr = MemorySegment.ofBuffer(privateData).address();
         private_data_len = (byte) privateData.remaining();
     }

@@ -9,10 +9,6 @@ final class DispatchingProvider extends RdmaProvider {
     private final RdmaCm cm = new DispatchingCm();
     private final RdmaVerbs verbs = new DispatchingVerbs();
 
-    boolean isInstalled() {
-        return ProviderInstaller.isCurrent(this);
-    }
-
     @Override
     public RdmaCm openCm() {
         return cm;

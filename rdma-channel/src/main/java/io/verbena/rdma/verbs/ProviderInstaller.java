@@ -15,7 +15,7 @@ final class ProviderInstaller {
 
     /** Sets the field the first time it is called; class initialisation makes it idempotent and thread-safe. */
     static void install() {
-        if (!Holder.PROVIDER.isInstalled()) {
+        if (Holder.PROVIDER == null || !isCurrent()) {
             throw new IllegalStateException("DiSNI's provider was replaced by another one");
         }
     }
@@ -39,10 +39,10 @@ final class ProviderInstaller {
         }
     }
 
-    /** Whether DiSNI hands out this very provider. */
-    static boolean isCurrent(RdmaProvider provider) {
+    /** Whether DiSNI hands out our provider. */
+    static boolean isCurrent() {
         try {
-            return RdmaProvider.provider() == provider;
+            return RdmaProvider.provider() instanceof DispatchingProvider;
         } catch (IOException e) {
             return false;
         }

@@ -49,7 +49,7 @@ public final class Verbs {
             }
             known.append(' ').append(backend.name());
         }
-        throw new IllegalArgumentException("no verbs backend named '" + name + "' (" + BACKEND_PROPERTY + "); there are:"
-                + known);
+        throw new IllegalArgumentException(
+                "no verbs backend named '" + name + "' (" + BACKEND_PROPERTY + "); there are:" + known);
     }
 }

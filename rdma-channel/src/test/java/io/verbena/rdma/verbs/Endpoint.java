@@ -26,6 +26,7 @@ import java.util.LinkedList;
 import java.util.List;
 
 /** One side of a connection under test, at the level of DiSNI's API; for any backend ({@code io.verbena.verbs}). */
+@SuppressWarnings("JdkObsolete") // DiSNI takes LinkedLists
 final class Endpoint implements AutoCloseable {
     static final long DEADLINE_MS = 10_000;
     static final int REMOTE_WRITE = IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE;
@@ -72,7 +73,9 @@ final class Endpoint implements AutoCloseable {
         this.id = id;
         Device device = (Device) id.getVerbs();
         pd = id.getVerbs().allocPd();
-        comp = caps.ownCompChannel() ? device.createCompChannel(id) : id.getVerbs().createCompChannel();
+        comp = caps.ownCompChannel()
+                ? device.createCompChannel(id)
+                : id.getVerbs().createCompChannel();
         cq = id.getVerbs().createCQ(comp, caps.cqe(), 0);
         IbvQPInitAttr attr = new IbvQPInitAttr();
         attr.setQp_type(IbvQP.IBV_QPT_RC);

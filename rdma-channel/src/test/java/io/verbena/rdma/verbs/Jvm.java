@@ -26,7 +26,9 @@ final class Jvm implements AutoCloseable {
                 "-Dio.verbena.verbs=" + System.getProperty("io.verbena.verbs", "soft"),
                 main.getName()));
         command.addAll(List.of(args));
-        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
         out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     }
 

@@ -32,6 +32,7 @@ class TwoProcessesTest {
         try (Server server = new Server();
                 Jvm peer = new Jvm(EchoPeer.class, Integer.toString(server.port()), mode);
                 Endpoint end = server.accept(Endpoint.Caps.DEFAULT, 64)) {
+            assertTrue(peer.process.isAlive());
             ByteBuffer message = ByteBuffer.allocate(16);
             int rounds = mode.equals("spin") ? ROUNDS : ROUNDS / 4;
             long[] times = new long[rounds];
@@ -78,13 +79,18 @@ class TwoProcessesTest {
             long noticed = System.nanoTime() - start;
             var completions = end.reap(3);
             long flushed = System.nanoTime() - start;
-            System.out.printf("kill -9: DISCONNECTED after %d us, flushed after %d us%n", noticed / 1000, flushed / 1000);
-            assertEquals(IbvWC.IbvWcStatus.IBV_WC_SUCCESS.ordinal(), completions.get(0).getStatus());
+            System.out.printf(
+                    "kill -9: DISCONNECTED after %d us, flushed after %d us%n", noticed / 1000, flushed / 1000);
+            assertEquals(
+                    IbvWC.IbvWcStatus.IBV_WC_SUCCESS.ordinal(),
+                    completions.get(0).getStatus());
             assertEquals(42, completions.get(0).getImm_data());
             assertEquals(
-                    IbvWC.IbvWcStatus.IBV_WC_WR_FLUSH_ERR.ordinal(), completions.get(1).getStatus());
+                    IbvWC.IbvWcStatus.IBV_WC_WR_FLUSH_ERR.ordinal(),
+                    completions.get(1).getStatus());
             assertEquals(
-                    IbvWC.IbvWcStatus.IBV_WC_WR_FLUSH_ERR.ordinal(), completions.get(2).getStatus());
+                    IbvWC.IbvWcStatus.IBV_WC_WR_FLUSH_ERR.ordinal(),
+                    completions.get(2).getStatus());
             assertTrue(flushed < 100_000_000, "noticed after " + flushed + " ns");
         }
     }

@@ -21,8 +21,7 @@ final class Completions {
 
     private Completions() {}
 
-    static void set(
-            IbvWC wc, long wrId, int status, int opcode, int length, int immediate, int flags, int qpNum) {
+    static void set(IbvWC wc, long wrId, int status, int opcode, int length, int immediate, int flags, int qpNum) {
         wc.setWr_id(wrId);
         wc.setStatus(status);
         wc.setOpcode(opcode);

@@ -1,5 +1,8 @@
 package io.verbena.rdma.backend.soft;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import io.verbena.rdma.backend.soft.SegmentPool.Block;
 import io.verbena.rdma.sys.Errno;
 import io.verbena.rdma.sys.Linux;
@@ -23,20 +26,25 @@ final class Connection {
     /** Wake-ups that the peer may send beyond those we armed for, before it counts as hostile. */
     private static final int WAKE_SLACK = 16;
 
-    private static final ThreadLocal<MemorySegment> SCRATCH =
-            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(16, 8));
+    private static final MemorySegment ZERO_TIMEOUT = Arena.global().allocate(16, 8);
+
+    /** For the calls made under the lock. */
+    private final MemorySegment scratch = Arena.ofAuto().allocate(16, 8);
 
     private final Pair pair;
     private final KeyTable keys = new KeyTable();
-    private final List<Segment> segments = new ArrayList<>();
+    /** Our memory, freed blocks that the peer may still write included. */
+    private final List<Block> blocks = new ArrayList<>();
+
     private final List<Block> deferred = new ArrayList<>();
+    /** What was announced; empty before. */
+    private List<Segment> segments = List.of();
 
     /** -1 once closed. */
     private int fd;
 
     private boolean announced;
     private boolean idDestroyed;
-    private int blocks;
     private boolean pairReleased;
     private PeerMemory peer;
     private long wakes;
@@ -75,10 +83,8 @@ final class Connection {
             throw new IOException("no room for " + bytes
                     + " bytes in the memory shared with the peer; allocate before connect or accept");
         }
-        if (!segments.contains(block.segment())) {
-            segments.add(block.segment());
-        }
-        blocks++;
+        boolean added = blocks.add(block);
+        assert added;
         return block;
     }
 
@@ -94,12 +100,13 @@ final class Connection {
 
     private void freeNow(Block block) {
         pair.pool.free(block);
-        blocks--;
+        boolean removed = blocks.remove(block);
+        assert removed;
         releasePairWhenUnused();
     }
 
     private void releasePairWhenUnused() {
-        if (idDestroyed && fd < 0 && blocks == 0 && !pairReleased) {
+        if (idDestroyed && fd < 0 && blocks.isEmpty() && !pairReleased) {
             pairReleased = true;
             if (peer != null) {
                 peer.unmap();
@@ -127,6 +134,7 @@ final class Connection {
 
     /** Sends a message of the set-up that carries our memory. */
     synchronized void sendHandshake(Handshake message, Block block) throws IOException {
+        segments = blocks.stream().map(Block::segment).distinct().toList();
         List<Handshake.Part> parts = new ArrayList<>();
         int[] fds = new int[segments.size()];
         for (int i = 0; i < fds.length; i++) {
@@ -134,16 +142,31 @@ final class Connection {
             fds[i] = segments.get(i).fd;
         }
         Handshake complete = new Handshake(
-                message.type(), pair.idHigh, pair.idLow, message.source(), message.destination(), message.qpNum(),
-                message.ringEntries(), segments.indexOf(block.segment()), block.offset(), parts, 0,
+                message.type(),
+                pair.idHigh,
+                pair.idLow,
+                message.source(),
+                message.destination(),
+                message.qpNum(),
+                message.ringEntries(),
+                segments.indexOf(block.segment()),
+                block.offset(),
+                parts,
+                0,
                 message.privateData());
         send(complete.encode(), fds);
         announced = true;
     }
 
-    /** Sends a message without memory. */
-    synchronized void send(byte[] message) throws IOException {
+    /** Sends READY. */
+    synchronized void sendReady() throws IOException {
+        send(new byte[] {HandshakeDescriptor.READY}, new int[0]);
+    }
+
+    /** Sends a refusal and shuts down: nothing of ours knows the peer's memory. */
+    synchronized void reject(byte[] message) throws IOException {
         send(message, new int[0]);
+        int unused = Linux.shutdown(fd, Linux.SHUT_WR);
     }
 
     private void send(byte[] message, int[] fds) throws IOException {
@@ -156,7 +179,7 @@ final class Connection {
     /** Receives a message of the set-up; null if there is none now. */
     synchronized UnixSocket.Received receiveHandshake() throws IOException {
         return fd < 0
-                ? UnixSocket.Received.END
+                ? new UnixSocket.Received(new byte[0], new int[0])
                 : UnixSocket.receive(fd, HandshakeDescriptor.MAX_BYTES, HandshakeDescriptor.MAX_SEGMENTS);
     }
 
@@ -165,8 +188,7 @@ final class Connection {
     /** Wakes the peer. A full socket is as good: the peer's end is readable already. */
     synchronized void wake() {
         if (fd >= 0) {
-            MemorySegment scratch = SCRATCH.get();
-            scratch.set(java.lang.foreign.ValueLayout.JAVA_BYTE, 0, HandshakeDescriptor.WAKE);
+            scratch.set(JAVA_BYTE, 0, HandshakeDescriptor.WAKE);
             long unused = Linux.send(fd, scratch, 1, Linux.MSG_DONTWAIT | Linux.MSG_NOSIGNAL);
         }
     }
@@ -194,14 +216,17 @@ final class Connection {
 
     private int receiveWakes(long armed) {
         assert Thread.holdsLock(this);
+        if (peer == null) {
+            // What is there is a message of the set-up, for the event channel to read.
+            return 0;
+        }
         int taken = 0;
         while (fd >= 0) {
-            MemorySegment scratch = SCRATCH.get();
             long n = Linux.recv(fd, scratch, 2, Linux.MSG_DONTWAIT);
             if (n == -Errno.EAGAIN || n == -Errno.EINTR) {
                 return taken;
             }
-            byte kind = n == 1 ? scratch.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0) : 0;
+            byte kind = n == 1 ? scratch.get(JAVA_BYTE, 0) : 0;
             if (kind == HandshakeDescriptor.READY && !readyReceived) {
                 readyReceived = true;
                 continue;
@@ -226,10 +251,8 @@ final class Connection {
     /** Whether the client's READY has come: reads one message unless {@link #consume} came across it before. */
     synchronized boolean receiveReady() {
         if (!readyReceived && fd >= 0) {
-            MemorySegment scratch = SCRATCH.get();
             long n = Linux.recv(fd, scratch, 2, Linux.MSG_DONTWAIT);
-            readyReceived =
-                    n == 1 && scratch.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0) == HandshakeDescriptor.READY;
+            readyReceived = n == 1 && scratch.get(JAVA_BYTE, 0) == HandshakeDescriptor.READY;
         }
         return readyReceived;
     }
@@ -237,22 +260,22 @@ final class Connection {
     /** Whether the peer closed or shut down: a system call, leaves wake-ups where they are. */
     synchronized boolean isPeerEnded() {
         if (!peerEnded && fd >= 0) {
-            MemorySegment poll = SCRATCH.get();
-            poll.set(java.lang.foreign.ValueLayout.JAVA_INT, 0, fd);
-            poll.set(java.lang.foreign.ValueLayout.JAVA_INT, 4, Linux.POLLRDHUP);
+            scratch.set(JAVA_INT, 0, fd);
+            scratch.set(JAVA_INT, 4, Linux.POLLRDHUP);
             // A NULL time-out would wait for ever.
-            return Linux.ppoll(poll, 1, ZERO_TIMEOUT, MemorySegment.NULL) > 0;
+            return Linux.ppoll(scratch, 1, ZERO_TIMEOUT, MemorySegment.NULL) > 0;
         }
         return true;
     }
 
-    private static final MemorySegment ZERO_TIMEOUT = Arena.global().allocate(16, 8);
-
     // --- the end ---------------------------------------------------------------------------------------------------
 
-    /** Tells the peer that nothing of ours will touch its memory any more; our send queue has stopped. Idempotent. */
+    /**
+     * Tells the peer that nothing of ours will touch its memory any more: our send queue has stopped. Nothing happens
+     * as long as the peer does not know of us. Idempotent.
+     */
     synchronized void shutdown() {
-        if (fd >= 0) {
+        if (fd >= 0 && announced) {
             int unused = Linux.shutdown(fd, Linux.SHUT_WR);
         }
     }
@@ -273,15 +296,22 @@ final class Connection {
      */
     synchronized boolean destroyed() {
         idDestroyed = true;
+        if (announced && isPeerEnded()) {
+            peerEnded();
+        }
         return !announced || peerEnded;
     }
 
-    /** Closes the socket; memory not yet freed is given up with the pair. Idempotent. */
+    /** Closes the socket; blocks that wait for the peer's end are not used again, only their pages freed. Idempotent. */
     synchronized void close() {
         if (fd >= 0) {
             int unused = Linux.close(fd);
             fd = -1;
-            blocks -= deferred.size();
+            for (Block block : deferred) {
+                block.segment().punch(block.offset(), block.bytes());
+                boolean removed = blocks.remove(block);
+                assert removed;
+            }
             deferred.clear();
             releasePairWhenUnused();
         }

@@ -40,8 +40,7 @@ record Handshake(
     record Part(long id, long bytes) {}
 
     static Handshake reject(int status, byte[] privateData) {
-        return new Handshake(
-                HandshakeDescriptor.REJECT, 0, 0, null, null, 0, 0, 0, 0, List.of(), status, privateData);
+        return new Handshake(HandshakeDescriptor.REJECT, 0, 0, null, null, 0, 0, 0, 0, List.of(), status, privateData);
     }
 
     byte[] encode() {
@@ -95,7 +94,17 @@ record Handshake(
         byte[] privateData = new byte[message.length - HandshakeDescriptor.PRIVATE_DATA];
         b.get(HandshakeDescriptor.PRIVATE_DATA, privateData);
         return new Handshake(
-                type, idHigh, idLow, source, destination, qpNum, ringEntries, blockSegment, blockOffset, segments,
-                status, privateData);
+                type,
+                idHigh,
+                idLow,
+                source,
+                destination,
+                qpNum,
+                ringEntries,
+                blockSegment,
+                blockOffset,
+                segments,
+                status,
+                privateData);
     }
 }

@@ -1,5 +1,6 @@
 package io.verbena.rdma.backend.soft;
 
+import io.verbena.rdma.sys.Linux;
 import java.io.IOException;
 
 /**
@@ -18,7 +19,8 @@ final class Lingering implements SoftEventChannel.Source {
     static void begin(Connection connection, SoftEventChannel channel) {
         Lingering lingering = new Lingering(connection, channel);
         try {
-            channel.register(connection.fd(), io.verbena.rdma.sys.Linux.EPOLLRDHUP, lingering);
+            channel.register(connection.fd(), Linux.EPOLLRDHUP, lingering);
+            channel.lingers(lingering);
         } catch (IOException e) {
             lingering.abandon();
         }
@@ -26,13 +28,19 @@ final class Lingering implements SoftEventChannel.Source {
 
     @Override
     public void ready(int events) {
+        // The event may be an old one, of another socket that had the same number.
+        if (!connection.isPeerEnded()) {
+            return;
+        }
         channel.unregister(connection.fd());
+        channel.lingersNoMore(this);
         connection.peerEnded();
         connection.close();
     }
 
     /** Closes without having seen the peer's end: its blocks are not used again. */
     void abandon() {
+        channel.unregister(connection.fd());
         connection.close();
     }
 }

@@ -1,6 +1,5 @@
 package io.verbena.rdma.backend.soft;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import io.verbena.rdma.sys.Errno;
@@ -30,7 +29,11 @@ final class Netlink {
     /** A request buffer in native order with its header filled in; the length is set by {@link #ask}. */
     static ByteBuffer request(int type, int flags) {
         ByteBuffer request = ByteBuffer.allocate(256).order(ByteOrder.nativeOrder());
-        return request.putInt(0).putShort((short) type).putShort((short) (flags | NLM_F_REQUEST)).putInt(1).putInt(0);
+        return request.putInt(0)
+                .putShort((short) type)
+                .putShort((short) (flags | NLM_F_REQUEST))
+                .putInt(1)
+                .putInt(0);
     }
 
     /**
@@ -58,7 +61,7 @@ final class Netlink {
         int unused = Linux.setsockopt(fd, Linux.SOL_SOCKET, SO_RCVTIMEO, timeout, 16);
         int length = request.putInt(0, request.position()).position();
         MemorySegment message = arena.allocate(length, 8);
-        MemorySegment.copy(request.array(), 0, message, JAVA_BYTE, 0, length);
+        MemorySegment.copy(MemorySegment.ofBuffer(request.duplicate().flip()), 0, message, 0, length);
         // sockaddr_nl of zeros but the family: the kernel. Without it a send goes there as well.
         MemorySegment kernel = arena.allocate(12, 8);
         kernel.set(JAVA_SHORT, 0, (short) Linux.AF_NETLINK);

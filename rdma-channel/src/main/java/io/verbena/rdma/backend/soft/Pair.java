@@ -95,6 +95,9 @@ final class Pair {
             mapping = new Mapping(Segment.map(id, fd, bytes));
             Mapping unused = peerSegments.put(id, mapping);
         }
+        if (mapping.segment.bytes != bytes) {
+            throw new IOException("the peer announces " + bytes + " bytes for a segment of " + mapping.segment.bytes);
+        }
         mapping.users++;
         return mapping.segment;
     }

@@ -51,8 +51,8 @@ final class PeerMemory {
         int mapped = 0;
         try {
             if (fds.length != segments.length) {
-                throw new IOException("the peer announces " + segments.length + " segments with " + fds.length
-                        + " descriptors");
+                throw new IOException(
+                        "the peer announces " + segments.length + " segments with " + fds.length + " descriptors");
             }
             for (; mapped < segments.length; mapped++) {
                 Handshake.Part part = message.segments().get(mapped);

@@ -133,8 +133,14 @@ final class ReceiveQueue {
             }
         }
         Completions.set(
-                wc, wrId, status, write ? Completions.OP_RECV_RDMA_WITH_IMM : Completions.OP_RECV, length,
-                immediate ? WireDescriptor.immediate(descriptor) : 0, immediate ? Completions.WITH_IMM : 0, qpNum);
+                wc,
+                wrId,
+                status,
+                write ? Completions.OP_RECV_RDMA_WITH_IMM : Completions.OP_RECV,
+                length,
+                immediate ? WireDescriptor.immediate(descriptor) : 0,
+                immediate ? Completions.WITH_IMM : 0,
+                qpNum);
         head = sequence + 1;
         if (status != Completions.SUCCESS) {
             qp.fail();

@@ -5,7 +5,9 @@ import io.verbena.rdma.sys.Linux;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.security.SecureRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * A memfd mapped into this process: one of ours, or one that the peer process sent. Its size is sealed, so no access to
@@ -20,6 +22,11 @@ final class Segment {
     static final long PAGE_BYTES = 4096;
 
     private static final int SEALS = Linux.F_SEAL_SEAL | Linux.F_SEAL_SHRINK | Linux.F_SEAL_GROW;
+    private static final long TMPFS_MAGIC = 0x01021994;
+    private static final int STATFS_BYTES = 256;
+    /** Arenas that could not be closed because a system call was using them; tried again with the next. */
+    private static final ConcurrentLinkedQueue<Arena> BUSY = new ConcurrentLinkedQueue<>();
+
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final MemorySegment NAME = Arena.global().allocateFrom("verbena");
 
@@ -38,8 +45,8 @@ final class Segment {
         this.id = id;
         this.fd = fd;
         this.bytes = bytes;
-        long address = Linux.mmap(
-                MemorySegment.NULL, bytes, Linux.PROT_READ | Linux.PROT_WRITE, Linux.MAP_SHARED, mapFd, 0);
+        long address =
+                Linux.mmap(MemorySegment.NULL, bytes, Linux.PROT_READ | Linux.PROT_WRITE, Linux.MAP_SHARED, mapFd, 0);
         if (address < 0 && address > -4096) {
             throw new IOException("mmap of " + bytes + " bytes failed: " + Errno.describe((int) -address));
         }
@@ -83,11 +90,25 @@ final class Segment {
         if ((seals & SEALS) != SEALS) {
             throw new IOException("the peer's memory is not sealed: seals=" + seals);
         }
+        requireTmpfs(fd);
         long size = Linux.lseek(fd, 0, Linux.SEEK_END);
         if (size != bytes) {
             throw new IOException("the peer's memory has " + size + " bytes, not " + bytes);
         }
         return new Segment(id, -1, bytes, fd);
+    }
+
+    /** Huge pages have seals too, but run out with a SIGBUS. */
+    private static void requireTmpfs(int fd) throws IOException {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment statfs = scratch.allocate(STATFS_BYTES, 8);
+            int unused = Errno.check(Linux.fstatfs(fd, statfs), "fstatfs");
+            long type = statfs.get(ValueLayout.JAVA_LONG, 0);
+            if (type != TMPFS_MAGIC) {
+                throw new IOException(
+                        "the peer's memory is of file system 0x" + Long.toHexString(type) + ", not of tmpfs");
+            }
+        }
     }
 
     /** Gives the pages of a range back to the kernel; they read as zero afterwards. */
@@ -104,6 +125,21 @@ final class Segment {
         if (fd >= 0) {
             int unused = Linux.close(fd);
         }
-        arena.close();
+        closeOrKeep(arena);
+        for (int i = BUSY.size(); i > 0; i--) {
+            Arena busy = BUSY.poll();
+            if (busy != null) {
+                closeOrKeep(busy);
+            }
+        }
+    }
+
+    private static void closeOrKeep(Arena mapping) {
+        try {
+            mapping.close();
+        } catch (IllegalStateException e) {
+            boolean added = BUSY.add(mapping);
+            assert added;
+        }
     }
 }

@@ -30,18 +30,24 @@ final class SegmentPool {
 
         @SuppressWarnings("ModifyCollectionInEnhancedForLoop") // and returns at once
         Block allocate(long bytes) {
+            long offset = firstFit(bytes);
+            if (offset < 0) {
+                return null;
+            }
+            Long length = free.remove(offset);
+            if (length > bytes) {
+                Long unused = free.put(offset + bytes, length - bytes);
+            }
+            return new Block(segment, offset, bytes);
+        }
+
+        private long firstFit(long bytes) {
             for (Map.Entry<Long, Long> range : free.entrySet()) {
                 if (range.getValue() >= bytes) {
-                    long offset = range.getKey();
-                    long rest = range.getValue() - bytes;
-                    Long unused = free.remove(offset);
-                    if (rest > 0) {
-                        unused = free.put(offset + bytes, rest);
-                    }
-                    return new Block(segment, offset, bytes);
+                    return range.getKey();
                 }
             }
-            return null;
+            return -1;
         }
 
         void free(Block block) {

@@ -149,9 +149,8 @@ final class SendQueue {
         if (wr.opcode < IbvSendWR.IBV_WR_RDMA_WRITE || wr.opcode > IbvSendWR.IBV_WR_SEND_WITH_IMM) {
             throw new IOException("post_send failed: EINVAL (the soft device has no opcode " + wr.opcode + ")");
         }
-        int limit = wr.opcode >= IbvSendWR.IBV_WR_SEND
-                ? BlockDescriptor.SEND_AREA_BYTES
-                : WireDescriptor.MAX_MESSAGE_BYTES;
+        int limit =
+                wr.opcode >= IbvSendWR.IBV_WR_SEND ? BlockDescriptor.SEND_AREA_BYTES : WireDescriptor.MAX_MESSAGE_BYTES;
         if (length < 0 || length > limit) {
             throw new IOException("post_send failed: EINVAL (message of " + length + " bytes; the soft device takes "
                     + limit + " for this opcode)");
@@ -318,7 +317,8 @@ final class SendQueue {
     private boolean copyToArea(SoftSendWr wr) {
         int at = (int) areaUsed & BlockDescriptor.SEND_AREA_BYTES - 1;
         if (wr.inlineSource != null) {
-            MemorySegment source = MemorySegment.ofBuffer(wr.inlineSource.duplicate().clear());
+            MemorySegment source =
+                    MemorySegment.ofBuffer(wr.inlineSource.duplicate().clear());
             copyAround(source, wr.inlineOffset, at, wr.inlineLength);
             return true;
         }

@@ -47,12 +47,14 @@ final class SockDiag {
         Listener[] found = new Listener[1];
         ByteBuffer request = Netlink.request(SOCK_DIAG_BY_FAMILY, 0);
         head(request, family(local.getAddress()), -1);
-        request.order(ByteOrder.BIG_ENDIAN)
-                .putShort((short) local.getPort())
-                .putShort((short) (remote == null ? 0 : remote.getPort()));
+        request.order(ByteOrder.BIG_ENDIAN).putShort((short) local.getPort()).putShort((short)
+                (remote == null ? 0 : remote.getPort()));
         put(request, local.getAddress());
-        put(request, remote == null || family(remote.getAddress()) != family(local.getAddress()) ? null
-                : remote.getAddress());
+        put(
+                request,
+                remote == null || family(remote.getAddress()) != family(local.getAddress())
+                        ? null
+                        : remote.getAddress());
         tail(request, NetAddress.scope(local.getAddress()));
         error[0] = Netlink.ask(Netlink.NETLINK_SOCK_DIAG, request, message -> {
             found[0] = parse(message);
@@ -109,7 +111,8 @@ final class SockDiag {
         }
         byte[] address = new byte[message.get(0) == Linux.AF_INET ? 4 : 16];
         message.get(SOURCE, address);
-        int port = Short.toUnsignedInt(message.duplicate().order(ByteOrder.BIG_ENDIAN).getShort(SOURCE_PORT));
+        int port = Short.toUnsignedInt(
+                message.duplicate().order(ByteOrder.BIG_ENDIAN).getShort(SOURCE_PORT));
         try {
             return new Listener(
                     new InetSocketAddress(InetAddress.getByAddress(address), port),

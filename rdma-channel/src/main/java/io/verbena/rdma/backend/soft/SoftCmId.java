@@ -69,7 +69,9 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
     private SoftEventChannel channel;
     private InetSocketAddress source;
     private InetSocketAddress destination;
+    /** The listening id's own, or the one that a request came to. */
     private SoftListener listener;
+
     private Connection connection;
     private SoftQp qp;
     /** REQUESTED: what the client sent, until accept or reject. */
@@ -152,12 +154,12 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
             SoftCmId id = new SoftCmId(channel, (short) ps);
             Pair pair = Pair.withClient(UnixSocket.credentials(socket), message.idHigh(), message.idLow());
             taken = true;
-            id.requested(new Connection(socket, pair), message, received.fds(), serverAddress(message));
-            channel.post(new SoftCmEvent(
-                    EventType.RDMA_CM_EVENT_CONNECT_REQUEST, id, this, 0, message.privateData()));
+            id.requested(listener, new Connection(socket, pair), message, received.fds(), serverAddress(message));
+            listener.requestCame();
+            channel.post(new SoftCmEvent(EventType.RDMA_CM_EVENT_CONNECT_REQUEST, id, this, 0, message.privateData()));
         } catch (IOException e) {
             if (!taken) {
-                refuse(socket, -Errno.EPROTO);
+                refuse(socket, e instanceof CmException c ? c.status : -Errno.EPROTO);
             }
         } finally {
             if (!taken) {
@@ -181,18 +183,22 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
     /** The address that the client connected to, if the listener's address covers it. */
     private InetSocketAddress serverAddress(Handshake message) {
         InetSocketAddress claimed = message.destination();
-        return source.getAddress().isAnyLocalAddress() && claimed.getPort() == source.getPort()
-                && !claimed.getAddress().isAnyLocalAddress() && NetAddress.checkLocal(claimed.getAddress()) == 0
+        return source.getAddress().isAnyLocalAddress()
+                        && claimed.getPort() == source.getPort()
+                        && !claimed.getAddress().isAnyLocalAddress()
+                        && NetAddress.checkLocal(claimed.getAddress()) == 0
                 ? claimed
                 : source;
     }
 
-    private static void refuse(int socket, int status) {
-        long unused = UnixSocket.send(socket, Handshake.reject(status, new byte[0]).encode(), new int[0]);
+    static void refuse(int socket, int status) {
+        long unused =
+                UnixSocket.send(socket, Handshake.reject(status, new byte[0]).encode(), new int[0]);
     }
 
     private synchronized void requested(
-            Connection incoming, Handshake message, int[] fds, InetSocketAddress serverAddress) throws IOException {
+            SoftListener from, Connection incoming, Handshake message, int[] fds, InetSocketAddress serverAddress) {
+        listener = from;
         connection = incoming;
         request = message;
         requestFds = fds;
@@ -287,7 +293,9 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
         }
         return length == 0
                 ? new byte[0]
-                : MemorySegment.ofAddress(param.getPrivate_data()).reinterpret(length).toArray(ValueLayout.JAVA_BYTE);
+                : MemorySegment.ofAddress(param.getPrivate_data())
+                        .reinterpret(length)
+                        .toArray(ValueLayout.JAVA_BYTE);
     }
 
     // --- answering -------------------------------------------------------------------------------------------------
@@ -314,6 +322,7 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
         connection.onReady(this::readyConsumed);
         sendMemory(HandshakeDescriptor.ACCEPT, privateData);
         setState(State.ACCEPTED);
+        listener.requestAnswered();
     }
 
     @Override
@@ -326,7 +335,9 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
         }
         ByteBuffer unused = privateData.duplicate().get(bytes);
         setState(State.REJECTED);
-        connection.send(Handshake.reject(SoftCmEvent.REJECTED_BY_PROGRAM, bytes).encode());
+        connection.reject(
+                Handshake.reject(SoftCmEvent.REJECTED_BY_PROGRAM, bytes).encode());
+        listener.requestAnswered();
     }
 
     // --- events of the socket --------------------------------------------------------------------------------------
@@ -337,7 +348,7 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
             switch (state) {
                 case CONNECTING -> answered();
                 case ACCEPTED -> readyMayHaveCome();
-                case ESTABLISHED -> ended(EventType.RDMA_CM_EVENT_DISCONNECTED, State.DISCONNECTED, 0);
+                case ESTABLISHED -> disconnectedIfPeerEnded();
                 default -> channel.unregister(connection.fd());
             }
         } catch (IOException e) {
@@ -350,7 +361,8 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
         if (received == null) {
             return;
         }
-        if (received == UnixSocket.Received.END) {
+        if (received.isEnd()) {
+            UnixSocket.closeAll(received.fds());
             ended(EventType.RDMA_CM_EVENT_REJECTED, State.REJECTED, -Errno.ECONNRESET);
             return;
         }
@@ -369,7 +381,7 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
     private void accepted(Handshake answer, int[] fds) throws IOException {
         qp.start(connection.attach(answer, fds), rnrRetries);
         channel.setMask(connection.fd(), Linux.EPOLLRDHUP);
-        connection.send(new byte[] {HandshakeDescriptor.READY});
+        connection.sendReady();
         setState(State.ESTABLISHED);
         post(EventType.RDMA_CM_EVENT_ESTABLISHED, 0, answer.privateData());
     }
@@ -396,6 +408,13 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
         }
     }
 
+    private void disconnectedIfPeerEnded() throws IOException {
+        // The event may be an old one, of another socket that had the same number.
+        if (connection.isPeerEnded()) {
+            ended(EventType.RDMA_CM_EVENT_DISCONNECTED, State.DISCONNECTED, 0);
+        }
+    }
+
     private void ended(EventType type, State next, int status) throws IOException {
         setState(next);
         stop();
@@ -409,7 +428,9 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
             qp.fail();
         }
         connection.shutdown();
-        connection.peerEnded();
+        if (connection.isPeerEnded()) {
+            connection.peerEnded();
+        }
     }
 
     private void fail(int status) {
@@ -450,14 +471,17 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
         if (state == State.DESTROYED) {
             return 0;
         }
+        State old = state;
         setState(State.DESTROYED);
         isOpen = false;
         int unused = destroyQP();
         channel.dropEvents(this);
         UnixSocket.closeAll(requestFds);
         requestFds = new int[0];
-        if (listener != null) {
+        if (old == State.LISTENING) {
             listener.close();
+        } else if (old == State.REQUESTED) {
+            listener.requestAnswered();
         }
         if (connection != null) {
             channel.unregister(connection.fd());
@@ -492,15 +516,15 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
     @Override
     public synchronized void migrate(RdmaEventChannel target) throws IOException {
         SoftEventChannel next = (SoftEventChannel) target;
-        if (next == channel || listener != null) {
+        if (next == channel || state == State.LISTENING) {
             throw new IOException("rdma_migrate_id failed: EINVAL (a listening id, or the same channel)");
         }
         SoftEventChannel old = channel;
         channel = next;
         cmChannel = next;
         old.moveEvents(this, next);
-        if (connection != null && (state == State.CONNECTING || state == State.ACCEPTED
-                || state == State.ESTABLISHED)) {
+        if (connection != null
+                && (state == State.CONNECTING || state == State.ACCEPTED || state == State.ESTABLISHED)) {
             old.unregister(connection.fd());
             int mask = state == State.ESTABLISHED ? Linux.EPOLLRDHUP : Linux.EPOLLIN | Linux.EPOLLRDHUP;
             next.register(connection.fd(), mask, this);

@@ -172,8 +172,7 @@ final class SoftCq extends IbvCQ {
     }
 
     private void publishArmed(SoftQp qp) {
-        Shared.setOpaque(
-                qp.block().segment().memory, qp.block().offset() + BlockDescriptor.ARMED, armEpoch);
+        Shared.setOpaque(qp.block().segment().memory, qp.block().offset() + BlockDescriptor.ARMED, armEpoch);
     }
 
     /** How often the queue was armed: the most wake-ups that an honest peer sends. */

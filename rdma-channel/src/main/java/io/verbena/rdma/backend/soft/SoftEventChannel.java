@@ -10,6 +10,8 @@ import io.verbena.rdma.sys.EventFd;
 import io.verbena.rdma.sys.Linux;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -27,11 +29,16 @@ final class SoftEventChannel extends RdmaEventChannel {
         void ready(int events);
     }
 
+    private static final int MAX_LINGERING = 256;
+
     private final Epoll epoll;
     private final EventFd queued;
     private final Map<Integer, Source> sources = new ConcurrentHashMap<>();
     /** Guarded by itself. */
     private final ArrayDeque<SoftCmEvent> events = new ArrayDeque<>();
+
+    /** Oldest first; guarded by itself. */
+    private final LinkedHashSet<Lingering> lingering = new LinkedHashSet<>();
 
     private final Object waitLock = new Object();
 
@@ -77,6 +84,27 @@ final class SoftEventChannel extends RdmaEventChannel {
     void unregister(int fd) {
         if (sources.remove(fd) != null) {
             epoll.remove(fd);
+        }
+    }
+
+    /** A destroyed id's connection waits for its peer's end; only so many may: the oldest is given up. */
+    void lingers(Lingering one) {
+        Lingering oldest = null;
+        synchronized (lingering) {
+            boolean added = lingering.add(one);
+            assert added;
+            if (lingering.size() > MAX_LINGERING) {
+                oldest = lingering.removeFirst();
+            }
+        }
+        if (oldest != null) {
+            oldest.abandon();
+        }
+    }
+
+    void lingersNoMore(Lingering one) {
+        synchronized (lingering) {
+            boolean unused = lingering.remove(one);
         }
     }
 
@@ -168,17 +196,22 @@ final class SoftEventChannel extends RdmaEventChannel {
         return new SoftCmId(this, portSpace);
     }
 
+    private void abandonLingering() {
+        List<Lingering> all;
+        synchronized (lingering) {
+            all = List.copyOf(lingering);
+            lingering.clear();
+        }
+        all.forEach(Lingering::abandon);
+    }
+
     /** Closes the channel; its ids must have been destroyed. Memory that waits for a peer's end is given up. */
     @Override
     public int destroyEventChannel() {
         synchronized (waitLock) {
             if (isOpen) {
                 isOpen = false;
-                for (Source source : sources.values()) {
-                    if (source instanceof Lingering lingering) {
-                        lingering.abandon();
-                    }
-                }
+                abandonLingering();
                 queued.close();
                 epoll.close();
             }

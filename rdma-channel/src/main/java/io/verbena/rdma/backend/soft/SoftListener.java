@@ -3,6 +3,7 @@ package io.verbena.rdma.backend.soft;
 import io.verbena.rdma.sys.Errno;
 import io.verbena.rdma.sys.Linux;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.DirectoryStream;
@@ -12,6 +13,7 @@ import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A listening id's Unix socket beside a TCP listener of this process, and the connections that have not yet sent their
@@ -21,15 +23,24 @@ import java.util.Set;
  */
 final class SoftListener implements SoftEventChannel.Source {
     /** Connections that may be without a request; beyond, the oldest is dropped (an honest client is quicker). */
-    private static final int MAX_SILENT = 256;
+    private static final int MAX_SILENT = 1024;
+
+    private static final long RETRY_NS = 1_000_000;
 
     private final SoftCmId id;
     private final SoftEventChannel channel;
     private final int fd;
+    private final int backlog;
     private final ArrayDeque<Incoming> silent = new ArrayDeque<>();
+    private final Object flowLock = new Object();
+    /** Requests not yet accepted or rejected; with closed guarded by flowLock. */
+    private int pending;
 
-    private SoftListener(SoftCmId id, SoftEventChannel channel, int fd) {
+    private boolean closed;
+
+    private SoftListener(SoftCmId id, SoftEventChannel channel, int fd, int backlog) {
         this.id = id;
+        this.backlog = backlog;
         this.channel = channel;
         this.fd = fd;
     }
@@ -49,7 +60,7 @@ final class SoftListener implements SoftEventChannel.Source {
         int fd = Errno.check(UnixSocket.open(), "socket(AF_UNIX)");
         try {
             bind(fd, address, backlog);
-            SoftListener listener = new SoftListener(id, channel, fd);
+            SoftListener listener = new SoftListener(id, channel, fd, backlog);
             channel.register(fd, Linux.EPOLLIN, listener);
             return listener;
         } catch (IOException e) {
@@ -98,7 +109,8 @@ final class SoftListener implements SoftEventChannel.Source {
         try (DirectoryStream<Path> fds = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
             for (Path path : fds) {
                 String link = readLink(path);
-                if (candidates.stream().anyMatch(c -> link(c.inode()).equals(link)) && found.add(link)
+                if (candidates.stream().anyMatch(c -> link(c.inode()).equals(link))
+                        && found.add(link)
                         && found.size() == candidates.size()) {
                     break;
                 }
@@ -121,6 +133,37 @@ final class SoftListener implements SoftEventChannel.Source {
             int accepted = UnixSocket.accept(fd);
             if (accepted >= 0) {
                 admit(accepted);
+            } else if (accepted != -Errno.EAGAIN) {
+                // No descriptor is free, the connection stays in the backlog: don't spin on it.
+                LockSupport.parkNanos(RETRY_NS);
+            }
+        }
+    }
+
+    /** One more request waits for the program; when the backlog is full, more of them wait in the kernel's. */
+    void requestCame() {
+        synchronized (flowLock) {
+            if (++pending == backlog) {
+                setMask(0);
+            }
+        }
+    }
+
+    /** One request less waits. */
+    void requestAnswered() {
+        synchronized (flowLock) {
+            if (pending-- == backlog) {
+                setMask(Linux.EPOLLIN);
+            }
+        }
+    }
+
+    private void setMask(int mask) {
+        if (!closed) {
+            try {
+                channel.setMask(fd, mask);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
         }
     }
@@ -156,6 +199,7 @@ final class SoftListener implements SoftEventChannel.Source {
                 try {
                     read();
                 } catch (IOException e) {
+                    SoftCmId.refuse(socket, e instanceof CmException c ? c.status : -Errno.EPROTO);
                     close();
                 }
             }
@@ -167,7 +211,8 @@ final class SoftListener implements SoftEventChannel.Source {
             if (received == null) {
                 return;
             }
-            if (received == UnixSocket.Received.END) {
+            if (received.isEnd()) {
+                UnixSocket.closeAll(received.fds());
                 close();
                 return;
             }
@@ -178,16 +223,19 @@ final class SoftListener implements SoftEventChannel.Source {
         }
 
         void close() {
-            boolean unused = silent.remove(this);
+            silent.remove(this);
             channel.unregister(socket);
-            int result = Linux.close(socket);
+            int unused = Linux.close(socket);
         }
     }
 
     /** Stops listening. */
     void close() {
-        channel.unregister(fd);
-        int unused = Linux.close(fd);
+        synchronized (flowLock) {
+            closed = true;
+            channel.unregister(fd);
+            int unused = Linux.close(fd);
+        }
         while (!silent.isEmpty()) {
             silent.peek().close();
         }

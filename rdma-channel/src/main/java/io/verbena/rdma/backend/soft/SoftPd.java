@@ -31,8 +31,7 @@ final class SoftPd extends IbvPd {
     }
 
     /** Registers memory for local access. */
-    synchronized SoftMr register(MemorySegment memory, int access, int rkey, Runnable onDeregister)
-            throws IOException {
+    synchronized SoftMr register(MemorySegment memory, int access, int rkey, Runnable onDeregister) throws IOException {
         SoftMr[] all = regions;
         int index = 0;
         while (index < all.length && all[index] != null) {

@@ -91,8 +91,8 @@ final class SoftQp extends IbvQP {
 
     private static void check(String name, int value, int max) throws IOException {
         if (value < 0 || value > max) {
-            throw new IOException("create_qp failed: EINVAL (" + name + "=" + value + ", the soft device has " + max
-                    + ")");
+            throw new IOException(
+                    "create_qp failed: EINVAL (" + name + "=" + value + ", the soft device has " + max + ")");
         }
     }
 

@@ -70,7 +70,8 @@ final class UnixSocket {
             MemorySegment value = arena.allocate(UCRED_BYTES, 8);
             MemorySegment length = arena.allocateFrom(JAVA_INT, UCRED_BYTES);
             int result = Errno.check(
-                    Linux.getsockopt(fd, Linux.SOL_SOCKET, Linux.SO_PEERCRED, value, length), "getsockopt(SO_PEERCRED)");
+                    Linux.getsockopt(fd, Linux.SOL_SOCKET, Linux.SO_PEERCRED, value, length),
+                    "getsockopt(SO_PEERCRED)");
             assert result == 0;
             return new Credentials(value.get(JAVA_INT, 0), value.get(JAVA_INT, 4), value.get(JAVA_INT, 8));
         }
@@ -120,7 +121,7 @@ final class UnixSocket {
      * Receives one message with its descriptors.
      *
      * @param maxFds more descriptors than this make the message invalid
-     * @return the message, {@link Received#END} at the end, or null if there is none now
+     * @return the message, {@link Received#isEnd} at the end, or null if there is none now
      * @throws IOException if the message is longer than any of ours, carries too many descriptors, or the socket failed
      */
     static Received receive(int fd, int maxBytes, int maxFds) throws IOException {
@@ -132,14 +133,17 @@ final class UnixSocket {
             if (n == -Errno.EAGAIN || n == -Errno.EINTR) {
                 return null;
             }
-            if (n == 0 || n == -Errno.ECONNRESET) {
-                return Received.END;
+            if (n == -Errno.ECONNRESET) {
+                return new Received(new byte[0], new int[0]);
             }
             int length = Errno.check((int) n, "recvmsg");
+            // Also of an empty message, which counts as the end: whatever came along is ours to close.
             int[] fds = descriptors(control, header.get(JAVA_LONG, 40));
-            if ((header.get(JAVA_INT, 48) & (Linux.MSG_TRUNC | Linux.MSG_CTRUNC)) != 0) {
+            int flags = header.get(JAVA_INT, 48);
+            if ((flags & (Linux.MSG_TRUNC | Linux.MSG_CTRUNC)) != 0) {
                 closeAll(fds);
-                throw new IOException("a message from the peer process was cut: it is not one of ours");
+                // Descriptors are lost when there are more than one of our messages has, or none is free here.
+                throw new CmException("recvmsg", (flags & Linux.MSG_CTRUNC) != 0 ? -Errno.EMFILE : -Errno.EPROTO);
             }
             return new Received(data.asSlice(0, length).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE), fds);
         }
@@ -180,7 +184,9 @@ final class UnixSocket {
      * @param fds its descriptors, owned by the receiver
      */
     record Received(byte[] data, int[] fds) {
-        /** The peer closed or shut down. */
-        static final Received END = new Received(new byte[0], new int[0]);
+        /** Whether the peer closed or shut down (or sent an empty message, which none of ours is). */
+        boolean isEnd() {
+            return data.length == 0;
+        }
     }
 }
