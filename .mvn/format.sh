@@ -9,7 +9,10 @@ cd "$(dirname "$0")/.."
 case $mode in
 check) flags=(--dry-run --set-exit-if-changed) ;;
 apply) flags=(--replace) ;;
-skip) exit 0 ;;
+skip)
+    echo "Building without tests; this takes some 20 s before anything more is shown."
+    exit 0
+    ;;
 *)
     echo "format.sh: mode '$mode' is not check, apply or skip" >&2
     exit 2

@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 
 /** A JVM that the demo started. Nothing waits for it without a deadline, and closing kills it if it still runs. */
 final class Child implements AutoCloseable {
-    private static final int LOG_LINES_SHOWN = 40;
+    private static final int LOG_LINES_SHOWN = 200;
 
     private final String name;
     private final Path log;
@@ -117,8 +117,11 @@ final class Child implements AutoCloseable {
         }
     }
 
-    /** Lets the JVM print its threads, so that a hang can be explained. */
-    private void dumpThreads() throws InterruptedException {
+    /** Lets the JVM print its threads to its log, so that a hang can be explained. */
+    void dumpThreads() throws InterruptedException {
+        if (!process.isAlive()) {
+            return;
+        }
         try {
             Process signal = new ProcessBuilder("kill", "-QUIT", Long.toString(pid())).start();
             signal.waitFor(5, TimeUnit.SECONDS);
@@ -129,15 +132,20 @@ final class Child implements AutoCloseable {
     }
 
     private DemoException failure(String what) {
-        StringBuilder message = new StringBuilder(name + " (pid " + pid() + ") " + what + "; its log " + log + ":");
+        return new DemoException(name + " (pid " + pid() + ") " + what + logTail());
+    }
+
+    /** The end of what the JVM wrote to its standard error, for a message. */
+    String logTail() {
+        StringBuilder text = new StringBuilder("\n  log of " + name + ", " + log + ":");
         try {
             List<String> lines = Files.readAllLines(log);
             lines.stream()
                     .skip(Math.max(0, lines.size() - LOG_LINES_SHOWN))
-                    .forEach(line -> message.append("\n    ").append(line));
+                    .forEach(line -> text.append("\n    ").append(line));
         } catch (IOException e) {
-            message.append(' ').append(e);
+            text.append(' ').append(e);
         }
-        return new DemoException(message.toString());
+        return text.toString();
     }
 }

@@ -19,11 +19,12 @@ public final class Demo {
     private static final String PROGRAMS = "io.verbena.bench.demo.program.";
     private static final int SECONDS = Integer.getInteger("demo.seconds", 3);
     private static final int START_TIMEOUT_SECONDS = 30;
-    private static final int CLIENT_TIMEOUT_SECONDS = 90;
+    private static final int CLIENT_TIMEOUT_SECONDS = 60;
     private static final int END_TIMEOUT_SECONDS = 15;
 
     private final Path directory;
     private final long startNs = System.nanoTime();
+    private final List<String> failures = new ArrayList<>();
 
     private Demo(Path directory) {
         this.directory = directory;
@@ -57,19 +58,30 @@ public final class Demo {
             System.err.println("No class " + PROVIDER + " on the class path: only the default provider can be shown.");
         }
         List<Outcome> outcomes = new ArrayList<>();
-        try {
-            for (Job job : JOBS) {
-                outcomes.add(runJob(job, false));
-                outcomes.add(provided ? runJob(job, true) : new Outcome(Map.of(), "provider missing"));
-            }
-        } catch (DemoException e) {
-            System.err.println("\nThe demo failed: " + e.getMessage());
-            return 1;
+        for (Job job : JOBS) {
+            outcomes.add(tryJob(job, false));
+            outcomes.add(provided ? tryJob(job, true) : new Outcome(Map.of(), "provider missing"));
         }
         System.out.println();
-        System.out.print(table(outcomes));
-        say("done");
+        System.out.println(table(outcomes));
+        failures.forEach(failure -> System.err.println("FAILED: " + failure + "\n"));
+        say(failures.isEmpty() ? "done" : "done, with " + failures.size() + " failures");
+        if (!failures.isEmpty()) {
+            return 1;
+        }
         return provided ? 0 : 2;
+    }
+
+    /** A failed run leaves a column without figures; the others still run. */
+    private Outcome tryJob(Job job, boolean verbena) throws IOException, InterruptedException {
+        try {
+            return runJob(job, verbena);
+        } catch (DemoException e) {
+            String label = job.title() + (verbena ? ", Verbena" : ", default provider");
+            say(label + ": FAILED");
+            failures.add(label + ": " + e.getMessage());
+            return new Outcome(Map.of(), "failed");
+        }
     }
 
     private Outcome runJob(Job job, boolean verbena) throws DemoException, IOException, InterruptedException {
@@ -81,12 +93,22 @@ public final class Demo {
             arguments.add(Integer.toString(SECONDS));
             String label = job.title() + ", " + with;
             try (Child client = start(prefix + "-client", verbena, label, job.client(), arguments)) {
-                client.awaitExit(CLIENT_TIMEOUT_SECONDS);
+                awaitClient(client, server);
                 server.endInput();
                 server.awaitExit(END_TIMEOUT_SECONDS);
                 String transport = verbena ? transport(job, client, server) : defaultTransport(client, server);
                 return new Outcome(client.results(), transport);
             }
+        }
+    }
+
+    /** If the client fails, the reason may be found at the server. */
+    private static void awaitClient(Child client, Child server) throws DemoException, InterruptedException {
+        try {
+            client.awaitExit(CLIENT_TIMEOUT_SECONDS);
+        } catch (DemoException e) {
+            server.dumpThreads();
+            throw new DemoException(e.getMessage() + server.logTail());
         }
     }
 
@@ -101,6 +123,7 @@ public final class Demo {
         command.add("-Dsun.net.httpserver.nodelay=true");
         command.add("--enable-native-access=ALL-UNNAMED");
         command.add("-Xmx1g");
+        command.add("-XX:+DisplayVMOutputToStderr");
         command.add("-XX:ErrorFile=" + directory.resolve("hs_err_%p.log"));
         command.add("-cp");
         command.add(System.getProperty("java.class.path"));
@@ -143,20 +166,19 @@ public final class Demo {
         for (int i = 0; i < JOBS.size(); i++) {
             Outcome plain = outcomes.get(2 * i);
             Outcome verbena = outcomes.get(2 * i + 1);
-            String title = JOBS.get(i).title();
-            figures(table, title, "round trip p50, us", "p50us", "%.1f", plain, verbena);
-            figures(table, "", "round trip p99, us", "p99us", "%.1f", plain, verbena);
-            figures(table, "", "messages/s", "messagesPerSecond", "%,.0f", plain, verbena);
-            figures(table, "", "MB/s", "MBps", "%,.0f", plain, verbena);
-            table.row("", "carried by", plain.transport(), verbena.transport());
+            table.row(JOBS.get(i).title(), "carried by", plain.transport(), verbena.transport());
+            figures(table, "round trip p50, us", "p50us", "%.1f", plain, verbena);
+            figures(table, "round trip p99, us", "p99us", "%.1f", plain, verbena);
+            figures(table, "messages/s", "messagesPerSecond", "%,.0f", plain, verbena);
+            figures(table, "MB/s", "MBps", "%,.0f", plain, verbena);
         }
         return table;
     }
 
     private static void figures(
-            Table table, String title, String measured, String name, String format, Outcome plain, Outcome verbena) {
-        if (plain.figures().containsKey(name)) {
-            table.row(title, measured, plain.figure(name, format), verbena.figure(name, format));
+            Table table, String measured, String name, String format, Outcome plain, Outcome verbena) {
+        if (plain.figures().containsKey(name) || verbena.figures().containsKey(name)) {
+            table.row("", measured, plain.figure(name, format), verbena.figure(name, format));
         }
     }
 
