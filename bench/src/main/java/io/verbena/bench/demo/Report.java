@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** Verbena's counters as it wrote them at the end of a JVM: {@code key=value} lines, see {@code io.verbena.report}. */
 final class Report {
@@ -56,6 +57,20 @@ final class Report {
     /** The same for the connections that this side accepted. */
     String describeAccepted() {
         return describe("accepted.");
+    }
+
+    /** The reasons that were counted, such as "; MODE_TCP: 2". */
+    String describeReasons() {
+        StringBuilder text = new StringBuilder();
+        new TreeMap<>(counters).forEach((key, count) -> {
+            if (key.startsWith("reason.") && count > 0) {
+                text.append("; ")
+                        .append(key.substring("reason.".length()))
+                        .append(": ")
+                        .append(count);
+            }
+        });
+        return text.toString();
     }
 
     /** True if this side accepted over each transport as many connections as the other side made over it. */

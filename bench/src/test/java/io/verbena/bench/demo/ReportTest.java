@@ -34,6 +34,12 @@ class ReportTest {
     }
 
     @Test
+    void onlyReasonsThatHappenedAreNamed() throws Exception {
+        assertEquals(
+                "; MODE_TCP: 2", report("reason.SOFT=0\nreason.MODE_TCP=2\n").describeReasons());
+    }
+
+    @Test
     void bothSidesMustCountTheSameConnections() throws Exception {
         Report client = report("connections.soft=2\n");
         assertTrue(report("accepted.soft=2\n").accepted(client));
