@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 public final class Demo {
     private static final String PROVIDER = "io.verbena.spi.RdmaSelectorProvider";
     private static final String PROGRAMS = "io.verbena.bench.demo.program.";
-    private static final int SECONDS = Integer.getInteger("demo.seconds", 3);
+    private static final int SECONDS = Integer.getInteger("demo.seconds", 2);
     private static final int START_TIMEOUT_SECONDS = 30;
     private static final int CLIENT_TIMEOUT_SECONDS = 60;
     private static final int END_TIMEOUT_SECONDS = 15;
