@@ -1,6 +1,7 @@
 package io.verbena.compat.end;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.verbena.compat.program.EndReader;
 import io.verbena.compat.program.EndingWriter;
@@ -30,8 +31,9 @@ class JvmEndTest {
 
     @ParameterizedTest
     @MethodSource("endings")
-    void peerReadsAllThenResetIfTheDeadSideHadUnreadInput(Provider provider, String ending) throws Exception {
-        assertEquals(BYTES + " Connection reset", found(provider, ending, 10));
+    void peerReadsWhatArrivedThenResetIfTheDeadSideHadUnreadInput(Provider provider, String ending) throws Exception {
+        String found = found(provider, ending, 10); // TCP throws away what was still under way
+        assertTrue(found.endsWith(" Connection reset"), found);
     }
 
     /** What the reader finds after the writer's end, with so many bytes sent to the writer that it never reads. */

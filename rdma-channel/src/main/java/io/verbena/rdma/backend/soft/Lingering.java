@@ -32,7 +32,7 @@ final class Lingering implements SoftEventChannel.Source {
         if (!connection.isPeerEnded()) {
             return;
         }
-        channel.unregister(connection.fd());
+        channel.unregister(connection.fd(), this);
         channel.lingersNoMore(this);
         connection.peerEnded();
         connection.close();
@@ -40,7 +40,7 @@ final class Lingering implements SoftEventChannel.Source {
 
     /** Closes without having seen the peer's end: its blocks are not used again. */
     void abandon() {
-        channel.unregister(connection.fd());
+        channel.unregister(connection.fd(), this);
         connection.close();
     }
 }

@@ -275,7 +275,7 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
         try {
             connection.sendHandshake(message, qp.block());
         } catch (IOException e) {
-            channel.unregister(connection.fd());
+            channel.unregister(connection.fd(), this);
             throw e;
         }
     }
@@ -349,7 +349,7 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
                 case CONNECTING -> answered();
                 case ACCEPTED -> readyMayHaveCome();
                 case ESTABLISHED -> disconnectedIfPeerEnded();
-                default -> channel.unregister(connection.fd());
+                default -> channel.unregister(connection.fd(), this);
             }
         } catch (IOException e) {
             fail(e instanceof CmException c ? c.status : -Errno.EPROTO);
@@ -423,7 +423,7 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
 
     /** The peer is at its end, or not to be trusted: we write no more either. */
     private void stop() {
-        channel.unregister(connection.fd());
+        channel.unregister(connection.fd(), this);
         if (qp != null) {
             qp.fail();
         }
@@ -484,7 +484,7 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
             listener.requestAnswered();
         }
         if (connection != null) {
-            channel.unregister(connection.fd());
+            channel.unregister(connection.fd(), this);
             connection.shutdown();
             if (connection.destroyed()) {
                 connection.close();
@@ -525,7 +525,7 @@ final class SoftCmId extends RdmaCmId implements ConnectionId, SoftEventChannel.
         old.moveEvents(this, next);
         if (connection != null
                 && (state == State.CONNECTING || state == State.ACCEPTED || state == State.ESTABLISHED)) {
-            old.unregister(connection.fd());
+            old.unregister(connection.fd(), this);
             int mask = state == State.ESTABLISHED ? Linux.EPOLLRDHUP : Linux.EPOLLIN | Linux.EPOLLRDHUP;
             next.register(connection.fd(), mask, this);
         }

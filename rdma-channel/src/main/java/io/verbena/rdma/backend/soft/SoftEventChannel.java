@@ -81,8 +81,9 @@ final class SoftEventChannel extends RdmaEventChannel {
         epoll.modify(fd, mask);
     }
 
-    void unregister(int fd) {
-        if (sources.remove(fd) != null) {
+    /** Ends {@link #register}, unless the descriptor is another source's by now: a late event must not end that. */
+    void unregister(int fd, Source source) {
+        if (sources.remove(fd, source)) {
             epoll.remove(fd);
         }
     }

@@ -218,13 +218,13 @@ final class SoftListener implements SoftEventChannel.Source {
             }
             boolean removed = silent.remove(this);
             assert removed;
-            channel.unregister(socket);
+            channel.unregister(socket, this);
             id.request(socket, received);
         }
 
         void close() {
             silent.remove(this);
-            channel.unregister(socket);
+            channel.unregister(socket, this);
             int unused = Linux.close(socket);
         }
     }
@@ -233,7 +233,7 @@ final class SoftListener implements SoftEventChannel.Source {
     void close() {
         synchronized (flowLock) {
             closed = true;
-            channel.unregister(fd);
+            channel.unregister(fd, this);
             int unused = Linux.close(fd);
         }
         while (!silent.isEmpty()) {
