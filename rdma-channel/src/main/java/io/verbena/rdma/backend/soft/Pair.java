@@ -3,6 +3,7 @@ package io.verbena.rdma.backend.soft;
 import io.verbena.rdma.backend.soft.UnixSocket.Credentials;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -12,13 +13,22 @@ import java.util.Map;
  *
  * <p>The connecting process invents a secret 128-bit id per peer process and sends it with each request; the listening
  * process keeps connections together that show the same id from the same process. Neither can name another process's
- * pair. Everything goes with the pair's last connection. Thread-safe.
+ * pair.
+ *
+ * <p>A pair without connections is kept for the next one, since making and unmapping segments is what connecting costs
+ * most; at most {@link #MAX_IDLE} are, the longest idle go first. Thread-safe.
  */
 final class Pair {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Object TABLE_LOCK = new Object();
     /** Guarded by TABLE_LOCK. */
     private static final Map<Key, Pair> TABLE = new HashMap<>();
+
+    /** Pairs kept without a connection: each is a descriptor and two mappings of mostly untouched pages. */
+    private static final int MAX_IDLE = 4;
+
+    /** Longest idle first; guarded by TABLE_LOCK. */
+    private static final ArrayDeque<Pair> IDLE = new ArrayDeque<>();
 
     /** Who the peer is: a connecting process is known by its id too, a listening one (id 0) by its process only. */
     private record Key(boolean connecting, long idHigh, long idLow, int pid, int uid) {}
@@ -66,22 +76,38 @@ final class Pair {
     private static Pair acquire(Key key, long idHigh, long idLow) {
         synchronized (TABLE_LOCK) {
             Pair pair = TABLE.computeIfAbsent(key, k -> new Pair(k, idHigh, idLow));
-            pair.connections++;
+            if (pair.connections++ == 0) {
+                boolean unused = IDLE.remove(pair);
+            }
             return pair;
         }
     }
 
-    /** Ends one connection's use; the last one frees everything. */
+    /** Ends one connection's use; the last one leaves the pair idle. */
     void release() {
+        Pair evicted;
         synchronized (TABLE_LOCK) {
             if (--connections > 0) {
                 return;
             }
-            Pair removed = TABLE.remove(key);
-            assert removed == this;
+            IDLE.add(this);
+            if (IDLE.size() <= MAX_IDLE) {
+                return;
+            }
+            evicted = IDLE.remove();
+            Pair removed = TABLE.remove(evicted.key);
+            assert removed == evicted;
         }
+        evicted.close();
+    }
+
+    private synchronized void close() {
         pool.close();
-        assert peerSegments.isEmpty();
+        for (Mapping mapping : peerSegments.values()) {
+            assert mapping.users == 0;
+            mapping.segment.close();
+        }
+        peerSegments.clear();
     }
 
     /**
@@ -102,12 +128,16 @@ final class Pair {
         return mapping.segment;
     }
 
-    /** Ends one use of a mapped segment. */
+    /** Ends one use of a mapped segment; one unused is kept mapped. */
     synchronized void unmapPeer(Segment segment) {
         Mapping mapping = peerSegments.get(segment.id);
-        if (--mapping.users == 0) {
+        if (--mapping.users == 0 && unusedMappings() > 1) {
             Mapping unused = peerSegments.remove(segment.id);
             segment.close();
         }
+    }
+
+    private long unusedMappings() {
+        return peerSegments.values().stream().filter(m -> m.users == 0).count();
     }
 }
