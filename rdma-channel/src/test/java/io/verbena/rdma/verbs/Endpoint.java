@@ -60,6 +60,7 @@ final class Endpoint implements AutoCloseable {
     final IbvQP qp;
     final RegisteredMemory ring;
     final IbvWC[] wcs = new IbvWC[64];
+    private final List<IbvWC> reaped = new ArrayList<>();
     private final SVCPollCq poll;
     private final SVCPostSend send;
     private final SVCPostRecv recv;
@@ -205,27 +206,33 @@ final class Endpoint implements AutoCloseable {
         return poll.execute().getPolls();
     }
 
-    /** Polls until so many completions came, and returns copies. */
+    /** Polls until so many completions came, and returns copies; what came beyond is kept for the next call. */
     List<IbvWC> reap(int count) throws IOException {
-        List<IbvWC> all = new ArrayList<>();
         long deadline = System.nanoTime() + DEADLINE_MS * 1_000_000;
-        while (all.size() < count) {
+        while (reaped.size() < count) {
             int n = pollOnce();
             for (int i = 0; i < n; i++) {
-                all.add(wcs[i].clone());
+                reaped.add(wcs[i].clone());
             }
             if (n == 0 && System.nanoTime() > deadline) {
-                throw new AssertionError("only " + all.size() + " of " + count + " completions came");
+                throw new AssertionError("only " + reaped.size() + " of " + count + " completions came");
             }
             if (n == 0) {
                 Thread.onSpinWait();
             }
         }
-        return all;
+        List<IbvWC> first = List.copyOf(reaped.subList(0, count));
+        reaped.subList(0, count).clear();
+        return first;
     }
 
     void arm(boolean solicitedOnly) throws IOException {
         var unused = cq.reqNotification(solicitedOnly).execute().free();
+    }
+
+    /** A status by name, for messages of failed assertions. */
+    static IbvWC.IbvWcStatus status(IbvWC wc) {
+        return IbvWC.IbvWcStatus.values()[wc.getStatus()];
     }
 
     ByteBuffer ringBytes(int offset, int length) {

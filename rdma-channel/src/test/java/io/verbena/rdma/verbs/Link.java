@@ -38,12 +38,18 @@ final class Link implements AutoCloseable {
     }
 
     static Link open(Endpoint.Caps clientCaps, Endpoint.Caps serverCaps) throws IOException {
+        return open(clientCaps, serverCaps, ConnParam.RNR_RETRY_INFINITE);
+    }
+
+    static Link open(Endpoint.Caps clientCaps, Endpoint.Caps serverCaps, byte rnrRetries) throws IOException {
         Link link = new Link();
         link.client = new Endpoint(
                 link.clientChannel,
                 Endpoint.resolve(link.clientChannel, (InetSocketAddress) link.twin.getLocalAddress()),
                 clientCaps);
-        link.client.id.connect(Endpoint.param(link.client.describeRing()));
+        ConnParam param = Endpoint.param(link.client.describeRing());
+        param.setRnr_retry_count(rnrRetries);
+        link.client.id.connect(param);
         RdmaCmEvent request = Endpoint.expect(link.serverChannel, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
         link.server = new Endpoint(link.serverChannel, request.getConnIdPriv(), serverCaps);
         link.server.learnRing(((ConnectionEvent) request).privateData());

@@ -28,7 +28,6 @@ final class SegmentPool {
             free.put(0L, segment.bytes);
         }
 
-        @SuppressWarnings("ModifyCollectionInEnhancedForLoop") // and returns at once
         Block allocate(long bytes) {
             long offset = firstFit(bytes);
             if (offset < 0) {

@@ -211,17 +211,15 @@ final class SendQueue {
         if (wr.opcode >= IbvSendWR.IBV_WR_SEND) {
             return transmitSend(wr, length);
         }
+        if (length > 0 && !peer.resolve(wr.remoteAddress, wr.rkey, length, IbvMr.IBV_ACCESS_REMOTE_WRITE)) {
+            return Completions.REM_ACCESS_ERR;
+        }
         boolean withImmediate = wr.opcode == IbvSendWR.IBV_WR_RDMA_WRITE_WITH_IMM;
         if (withImmediate && sent == peerPosted && !receivesPosted()) {
             return stopped ? Completions.REM_OP_ERR : WAIT_RECEIVE;
         }
-        if (length > 0) {
-            if (!peer.resolve(wr.remoteAddress, wr.rkey, length, IbvMr.IBV_ACCESS_REMOTE_WRITE)) {
-                return Completions.REM_ACCESS_ERR;
-            }
-            if (!copyToRegion(wr)) {
-                return Completions.LOC_PROT_ERR;
-            }
+        if (length > 0 && !copyToRegion(wr)) {
+            return Completions.LOC_PROT_ERR;
         }
         if (withImmediate) {
             publish(wr, WireDescriptor.WRITE_IMM, length);
