@@ -2,6 +2,7 @@ package io.verbena.rdma.stream;
 
 import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaEventChannel;
 import io.verbena.rdma.cm.CmMessage;
 import io.verbena.rdma.cm.ControlLoop;
 import io.verbena.rdma.cm.Endpoint;
@@ -10,87 +11,78 @@ import io.verbena.rdma.protocol.PrivateDataException;
 import io.verbena.rdma.protocol.StreamProtocol;
 import io.verbena.rdma.protocol.VersionRange;
 import io.verbena.rdma.sys.Errno;
-import io.verbena.rdma.sys.EventFd;
+import io.verbena.rdma.verbs.ConnectionId;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
- * One connect, driven by CM events on the control thread.
+ * One connect, driven by CM events.
  *
  * <pre>
- * start --resolveAddr--> ADDR_RESOLVED --resolveRoute--> ROUTE_RESOLVED --connect--> ESTABLISHED --HELLO--> done
+ * begin --resolveAddr--> ADDR_RESOLVED --resolveRoute--> ROUTE_RESOLVED --connect--> ESTABLISHED --HELLO--> done
  *    any error event, REJECTED, the time-out, cancel ------------------------------------------------> done (failed)
  * </pre>
  *
- * <p>All fields but the outcome belong to the control thread.
+ * <p>Belongs to one thread at a time, its driver: the control thread ({@link BackgroundConnect}), or the connecting
+ * thread until it is done ({@link InlineConnect}).
  */
-final class ConnectAttempt implements PendingConnect {
+final class ConnectAttempt {
     private static final Logger LOG = System.getLogger("io.verbena.rdma.stream");
 
-    private final CountDownLatch done = new CountDownLatch(1);
     private final ControlLoop loop;
     private final InetSocketAddress local;
     private final InetSocketAddress remote;
     private final int ringBytesLog2;
 
     private RdmaCmId id;
+    private RdmaEventChannel channel;
     private Endpoint endpoint;
-    private ControlLoop.Timer timeout;
+    private boolean done;
+    private VerbsStream stream;
+    private Reason failure;
 
-    /** Guarded by this; null without a descriptor. */
-    private EventFd event;
-
-    private boolean released;
-    private boolean cancelled;
-    private volatile VerbsStream stream;
-    private volatile Reason failure;
-
-    private ConnectAttempt(ControlLoop loop, InetSocketAddress local, InetSocketAddress remote, int ringBytesLog2) {
+    ConnectAttempt(ControlLoop loop, InetSocketAddress local, InetSocketAddress remote, int ringBytesLog2) {
         this.loop = loop;
         this.local = local;
         this.remote = remote;
         this.ringBytesLog2 = ringBytesLog2;
     }
 
-    static PendingConnect start(
-            ControlLoop loop, InetSocketAddress local, InetSocketAddress remote, int ringBytesLog2, boolean withFd)
-            throws IOException {
-        var attempt = new ConnectAttempt(loop, local, remote, ringBytesLog2);
-        if (withFd) {
-            attempt.event = new EventFd();
-        }
-        loop.execute(attempt::begin);
-        return attempt;
-    }
-
-    static PendingConnect failed(Reason reason, IOException cause) {
-        LOG.log(Level.DEBUG, "no connect over RDMA", cause);
-        var attempt = new ConnectAttempt(null, null, null, 0);
-        attempt.failure = reason;
-        attempt.done.countDown();
-        return attempt;
-    }
-
-    // --- on the control thread -------------------------------------------------------------------------------------
-
-    private void begin() {
+    /**
+     * Starts.
+     *
+     * @param events the channel that the driver reads
+     * @param handler what hands the id's events to {@link #onEvent} once the control thread reads them
+     */
+    void begin(RdmaEventChannel events, Consumer<CmMessage> handler) {
+        channel = events;
         try {
-            id = loop.channel().createId(RdmaCm.RDMA_PS_TCP);
-            loop.bind(id, this::onEvent);
-            int timeoutMs = (int) StreamSettings.CONNECT_TIMEOUT_MS;
-            timeout = loop.schedule(timeoutMs * 1_000_000L, () -> fail(Reason.TIMEOUT, null));
-            id.resolveAddr(local, remote, timeoutMs);
+            id = events.createId(RdmaCm.RDMA_PS_TCP);
+            loop.bind(id, handler);
+            id.resolveAddr(local, remote, (int) StreamSettings.CONNECT_TIMEOUT_MS);
         } catch (IOException e) {
             fail(Reason.NO_RESOURCES, e);
         }
     }
 
-    private void onEvent(CmMessage message) {
+    boolean isDone() {
+        return done;
+    }
+
+    VerbsStream stream() {
+        return stream;
+    }
+
+    Reason failure() {
+        return failure;
+    }
+
+    /** Takes an event of the id: also those after the end of the connect, on the control thread. */
+    void onEvent(CmMessage message) {
         try {
             handle(message);
         } catch (IOException e) {
@@ -99,7 +91,7 @@ final class ConnectAttempt implements PendingConnect {
     }
 
     private void handle(CmMessage message) throws IOException {
-        if (isDone()) {
+        if (done) {
             if (message.type() == CmMessage.Type.DISCONNECTED && stream != null) {
                 stream.onDisconnected();
             }
@@ -135,9 +127,8 @@ final class ConnectAttempt implements PendingConnect {
         try {
             accept = PrivateData.decodeAccept(message.privateData());
         } catch (PrivateDataException e) {
-            fail(
-                    e.fault() == PrivateDataException.Fault.VERSION ? Reason.VERSION : Reason.REJECTED,
-                    new IOException(e));
+            boolean version = e.fault() == PrivateDataException.Fault.VERSION;
+            fail(version ? Reason.VERSION : Reason.REJECTED, new IOException(e));
             return;
         }
         var protocol = StreamProtocol.client(
@@ -147,7 +138,9 @@ final class ConnectAttempt implements PendingConnect {
         RdmaCmId bound = id;
         made.onDestroy(() -> loop.unbind(bound));
         made.sendHello();
-        finish(made, null);
+        moveToControlThread();
+        stream = made;
+        done = true;
     }
 
     private static Reason rejected(CmMessage message) {
@@ -175,103 +168,39 @@ final class ConnectAttempt implements PendingConnect {
         };
     }
 
-    private void fail(Reason reason, IOException cause) {
-        if (isDone()) {
+    /** Ends in failure, unless it is done: destroys everything before any later event can complete it. */
+    void fail(Reason reason, IOException cause) {
+        if (done) {
             return;
         }
         if (cause != null) {
             LOG.log(Level.DEBUG, "connect to " + remote + " over RDMA failed", cause);
         }
         destroy();
-        finish(null, reason);
+        failure = reason;
+        done = true;
+    }
+
+    /** A socket that has to wait for its peer's end does so where a thread always reads events. */
+    private void moveToControlThread() throws IOException {
+        if (!channel.equals(loop.channel())) {
+            ((ConnectionId) id).migrate(loop.channel());
+        }
     }
 
     private void destroy() {
         if (id != null) {
-            loop.unbind(id);
+            loop.unbind(id); // first: no late event is handed to us
+            try {
+                moveToControlThread();
+            } catch (IOException e) {
+                LOG.log(Level.DEBUG, "rdma_migrate_id failed", e);
+            }
         }
         if (endpoint != null) {
             endpoint.close();
         } else if (id != null) {
             StreamParts.destroyQuietly(id);
-        }
-    }
-
-    private void finish(VerbsStream made, Reason reason) {
-        if (timeout != null) {
-            timeout.cancel();
-        }
-        boolean unwanted;
-        synchronized (this) {
-            stream = made;
-            failure = reason;
-            done.countDown();
-            if (event != null) {
-                event.signal();
-            }
-            unwanted = cancelled;
-        }
-        if (unwanted && made != null) {
-            made.close(true);
-        }
-    }
-
-    // --- any thread ------------------------------------------------------------------------------------------------
-
-    @Override
-    public boolean isDone() {
-        return done.getCount() == 0;
-    }
-
-    @Override
-    public boolean await(long timeout, TimeUnit unit) {
-        try {
-            return done.await(timeout > 0 ? unit.toNanos(timeout) : Long.MAX_VALUE, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return isDone();
-        }
-    }
-
-    @Override
-    public RdmaStream stream() {
-        return isDone() && failure == null ? stream : null;
-    }
-
-    @Override
-    public Reason failure() {
-        return isDone() ? failure : null;
-    }
-
-    @Override
-    public synchronized int fd() {
-        return event == null ? -1 : event.fd();
-    }
-
-    @Override
-    public void cancel() {
-        VerbsStream made;
-        synchronized (this) {
-            if (cancelled || released) {
-                return;
-            }
-            cancelled = true;
-            made = stream;
-        }
-        if (made != null) {
-            made.close(true);
-        } else if (!isDone()) {
-            loop.execute(() -> fail(Reason.CANCELLED, null));
-        }
-        release();
-    }
-
-    @Override
-    public synchronized void release() {
-        released = true;
-        if (event != null) {
-            event.close();
-            event = null;
         }
     }
 }

@@ -3,6 +3,8 @@ package io.verbena.rdma.stream;
 import io.verbena.rdma.cm.ControlLoop;
 import io.verbena.rdma.verbs.VerbsBackend;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -11,6 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The fabric over one backend: the soft device. */
 final class VerbsFabric implements StreamFabric {
+    private static final Logger LOG = System.getLogger("io.verbena.rdma.stream");
+
     /** How long it is remembered whether an address is ours. */
     private static final long ADDRESS_CACHE_NS = 1_000_000_000L;
 
@@ -78,10 +82,14 @@ final class VerbsFabric implements StreamFabric {
 
     @Override
     public PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, int ringBytes, boolean blocking) {
+        int log2 = StreamSettings.ringBytesLog2(ringBytes);
         try {
-            return ConnectAttempt.start(loop(), local, remote, StreamSettings.ringBytesLog2(ringBytes), !blocking);
+            return blocking && !Thread.currentThread().isVirtual()
+                    ? InlineConnect.start(backend, loop(), local, remote, log2)
+                    : BackgroundConnect.start(loop(), local, remote, log2);
         } catch (IOException e) {
-            return ConnectAttempt.failed(Reason.NO_RESOURCES, e);
+            LOG.log(Level.DEBUG, "no connect over RDMA", e);
+            return new FailedConnect(Reason.NO_RESOURCES);
         }
     }
 }
