@@ -470,7 +470,7 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private void syncInner(RdmaKey key, SelectableChannel target) throws IOException {
-        if (key.innerChannel() != target) {
+        if (!Objects.equals(key.innerChannel(), target)) {
             detachInner(key);
             if (target != null) {
                 attachInner(key, target);
@@ -508,7 +508,7 @@ final class RdmaSelector extends AbstractSelector {
 
     private void syncWatch(RdmaKey key, PollTarget target) throws IOException {
         PollWatch watch = key.watch();
-        if (watch != null && watch.target == target) {
+        if (watch != null && Objects.equals(watch.target, target)) {
             poller.interestChanged(watch);
             return;
         }
