@@ -15,6 +15,12 @@ final class PollWatch implements ReadinessListener {
     private final RdmaSelector selector;
     private final AtomicBoolean told = new AtomicBoolean();
 
+    /**
+     * Whether this watch will be polled before the selector sleeps, so that nobody need tell. Cleared before the target
+     * is armed and polled for the last time: who changes the target's state after that sees it cleared, and tells.
+     */
+    volatile boolean polled;
+
     /** The descriptor in the epoll set, -1 if none. */
     int fd = -1;
 
@@ -35,9 +41,15 @@ final class PollWatch implements ReadinessListener {
         return key.isValid() ? key.interest() & target.ops() : 0;
     }
 
+    /** Whether the key is still watched by this. */
+    boolean isAttached() {
+        PollWatch current = key.watch();
+        return current != null && current.equals(this);
+    }
+
     @Override
     public void readinessChanged() {
-        if (told.compareAndSet(false, true)) {
+        if (!polled && told.compareAndSet(false, true)) {
             selector.readinessChanged(this);
         }
     }

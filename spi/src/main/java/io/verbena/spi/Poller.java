@@ -107,11 +107,13 @@ final class Poller {
             active = Arrays.copyOf(active, activeCount * 2);
         }
         watch.idleRounds = 0;
+        watch.polled = true;
         watch.activeIndex = activeCount;
         active[activeCount++] = watch;
     }
 
     private void deactivate(PollWatch watch) {
+        watch.polled = false;
         int index = watch.activeIndex;
         if (index >= 0) {
             PollWatch last = active[--activeCount];
@@ -127,9 +129,14 @@ final class Poller {
     /** A descriptor of the epoll set is readable. */
     void fired(int fd) {
         PollWatch watch = fd < byFd.length ? byFd[fd] : null;
-        if (watch != null) {
-            watch.target.consumeEvent();
+        if (watch == null) {
+            return;
+        }
+        watch.target.consumeEvent();
+        if (watch.wanted() != 0) {
             activate(watch);
+        } else {
+            leaveEpoll(watch); // some stay readable, a socket at its end for example
         }
     }
 
@@ -173,12 +180,14 @@ final class Poller {
     }
 
     private boolean arm(PollWatch watch) {
+        watch.polled = false;
         int wanted = watch.wanted();
         int found = wanted == 0 ? 0 : watch.target.arm() & wanted;
         if (found == 0) {
             deactivate(watch);
             return false;
         }
+        watch.polled = true;
         onReady.accept(watch.key, found);
         return true;
     }

@@ -1,26 +1,18 @@
 package io.verbena.spi;
 
 import java.io.IOException;
-import java.nio.channels.CancelledKeyException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
-import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.IllegalSelectorException;
-import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -32,8 +24,8 @@ import java.util.function.Consumer;
  * {@link Sleeper} sleeps on either or both.
  *
  * <p>Locks, outermost first: this selector's monitor and the selected-key set's, both held by a selection operation;
- * then what {@code package-info} names. Other threads only queue: updates of keys ({@code updates}, guarded by itself),
- * cancelled keys, news of streams; and wake the sleeper where that may not wait.
+ * then what {@code package-info} names. Other threads only leave word ({@link SelectorInbox}), and wake the sleeper where
+ * that may not wait.
  */
 final class RdmaSelector extends AbstractSelector {
     /** While streams keep a selector busy, the kernel is asked for other events this often. */
@@ -45,28 +37,24 @@ final class RdmaSelector extends AbstractSelector {
 
     private final Sleeper sleeper;
     private final Poller poller;
+    private final KeyWatcher watcher;
     private final Spinner spinner;
 
     // any thread
     private final AtomicBoolean wakeup = new AtomicBoolean();
-    private final Deque<RdmaKey> updates = new ArrayDeque<>();
-    private volatile boolean updatesQueued;
-    private volatile boolean updateUrgent;
-    private final Queue<RdmaKey> cancelled = new ConcurrentLinkedQueue<>();
-    private final Queue<PollWatch> told = new ConcurrentLinkedQueue<>();
+    private final SelectorInbox inbox = new SelectorInbox();
 
     // guarded by this selector's monitor
     private final List<RdmaKey> found = new ArrayList<>();
     private boolean inSelect;
     private boolean closed;
-    private int innerKeys;
-    private boolean innerFlushDue;
     private long lastKernelCheckNs = System.nanoTime();
 
     RdmaSelector(RdmaSelectorProvider provider) throws IOException {
         super(provider);
         sleeper = new Sleeper(this::innerReady, this::fdReady, this::hasWork);
         poller = new Poller(sleeper, this::ready);
+        watcher = new KeyWatcher(this, sleeper, poller);
         spinner = new Spinner(provider.config().spinNs());
     }
 
@@ -160,7 +148,7 @@ final class RdmaSelector extends AbstractSelector {
             collectNow();
         }
         flushCancelled();
-        flushInner();
+        watcher.flush();
         int n = publish(action);
         if (wakeup.get()) {
             wakeup.set(false);
@@ -218,11 +206,9 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private void sleep(long leftMs) throws IOException {
-        flushInnerUnless(usesInner());
         boolean streams = poller.usesEpoll();
         long startNs = streams ? System.nanoTime() : 0;
-        sleeper.sleep(leftMs, usesInner(), streams);
-        innerFlushDue &= !usesInner();
+        watcher.sleep(leftMs);
         if (streams) {
             lastKernelCheckNs = System.nanoTime();
             if (poller.hasActive()) {
@@ -231,16 +217,11 @@ final class RdmaSelector extends AbstractSelector {
         }
     }
 
-    private boolean usesInner() {
-        return innerKeys > 0;
-    }
-
     /** Looks for events without waiting. */
     private void checkKernel() throws IOException {
-        boolean streams = poller.usesEpoll();
-        sleeper.sleep(0, usesInner(), streams);
+        watcher.sleep(0);
         prepare();
-        if (streams) {
+        if (poller.usesEpoll()) {
             lastKernelCheckNs = System.nanoTime();
             boolean unused = poller.poll();
         }
@@ -272,7 +253,7 @@ final class RdmaSelector extends AbstractSelector {
 
     /** Whether a thread about to sleep must look again instead. */
     private boolean hasWork() {
-        return wakeup.get() || !told.isEmpty() || updateUrgent || !cancelled.isEmpty() || !isOpen();
+        return wakeup.get() || inbox.isUrgent() || !isOpen();
     }
 
     // --- what is found
@@ -342,33 +323,22 @@ final class RdmaSelector extends AbstractSelector {
         return this;
     }
 
-    // --- queues that other threads fill
+    // --- what other threads leave
 
     /** A key's interest set changed: seen by the next selection operation, as the javadoc says. */
     void update(RdmaKey key) {
-        update(key, false);
+        inbox.update(key, false);
     }
 
     /** A key's channel is made of something else: a selection operation under way looks at it, too. */
     void updateNow(RdmaKey key) {
-        update(key, true);
+        inbox.update(key, true);
         sleeper.kick();
-    }
-
-    private void update(RdmaKey key, boolean urgent) {
-        synchronized (updates) {
-            if (!key.updateQueued) {
-                key.updateQueued = true;
-                updates.addLast(key);
-            }
-            updatesQueued = true;
-            updateUrgent |= urgent;
-        }
     }
 
     /** Another thread changed a stream's readiness. */
     void readinessChanged(PollWatch watch) {
-        told.add(watch);
+        inbox.news(watch);
         sleeper.kick();
     }
 
@@ -385,48 +355,27 @@ final class RdmaSelector extends AbstractSelector {
         if (inner != null) {
             inner.cancel();
         }
-        cancelled.add(key);
+        inbox.cancelled(key);
         sleeper.kick();
     }
 
     private void prepare() throws IOException {
         flushCancelled();
-        applyUpdates();
+        RdmaKey key;
+        while ((key = inbox.nextUpdate()) != null) {
+            if (key.isValid()) {
+                watcher.sync(key);
+            }
+        }
         PollWatch watch;
-        while ((watch = told.poll()) != null) {
-            watch.heard();
-            if (watch.key.watch() == watch) {
+        while ((watch = inbox.nextNews()) != null) {
+            if (watch.isAttached()) {
                 poller.activate(watch);
             }
         }
     }
 
-    private void applyUpdates() throws IOException {
-        if (!updatesQueued) {
-            return;
-        }
-        RdmaKey key;
-        while ((key = nextUpdate()) != null) {
-            if (key.isValid()) {
-                sync(key);
-            }
-        }
-    }
-
-    private RdmaKey nextUpdate() {
-        synchronized (updates) {
-            RdmaKey key = updates.pollFirst();
-            if (key == null) {
-                updatesQueued = false;
-                updateUrgent = false;
-            } else {
-                key.updateQueued = false;
-            }
-            return key;
-        }
-    }
-
-    // --- keys and what is watched for them
+    // --- keys
 
     @Override
     protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
@@ -457,80 +406,9 @@ final class RdmaSelector extends AbstractSelector {
         }
     }
 
-    /** Makes what is watched for a key agree with its channel and its interest set. */
-    private void sync(RdmaKey key) throws IOException {
-        SelectableChannel innerTarget = key.channel();
-        PollTarget pollTarget = null;
-        if (key.channel() instanceof WatchedChannel watched) {
-            pollTarget = watched.pollTarget();
-            innerTarget = watched.innerTarget();
-        }
-        syncInner(key, innerTarget);
-        syncWatch(key, pollTarget);
-    }
-
-    private void syncInner(RdmaKey key, SelectableChannel target) throws IOException {
-        if (!Objects.equals(key.innerChannel(), target)) {
-            detachInner(key);
-            if (target != null) {
-                attachInner(key, target);
-            }
-        } else if (target != null) {
-            try {
-                key.innerKey().interestOps(key.interest());
-            } catch (CancelledKeyException e) {
-                // the channel was closed meanwhile: this key is being cancelled
-            }
-        }
-    }
-
-    private void attachInner(RdmaKey key, SelectableChannel target) throws IOException {
-        flushInner();
-        try {
-            key.inner(target, target.register(sleeper.inner(), key.interest(), key));
-            innerKeys++;
-        } catch (ClosedChannelException | IllegalBlockingModeException | CancelledKeyException e) {
-            return; // closed, or cancelled and made blocking, meanwhile: this key is being cancelled
-        }
-        if (!key.isValid()) {
-            key.innerKey().cancel();
-        }
-    }
-
-    private void detachInner(RdmaKey key) {
-        if (key.innerKey() != null) {
-            key.innerKey().cancel();
-            key.inner(null, null);
-            innerKeys--;
-            innerFlushDue = true;
-        }
-    }
-
-    private void syncWatch(RdmaKey key, PollTarget target) throws IOException {
-        PollWatch watch = key.watch();
-        if (watch != null && Objects.equals(watch.target, target)) {
-            poller.interestChanged(watch);
-            return;
-        }
-        detachWatch(key);
-        if (target != null) {
-            PollWatch added = new PollWatch(this, key, target);
-            key.watch(added);
-            poller.add(added);
-        }
-    }
-
-    private void detachWatch(RdmaKey key) {
-        PollWatch watch = key.watch();
-        if (watch != null) {
-            key.watch(null);
-            poller.remove(watch);
-        }
-    }
-
     private void flushCancelled() {
         RdmaKey key;
-        while ((key = cancelled.poll()) != null) {
+        while ((key = inbox.nextCancelled()) != null) {
             drop(key);
             keys.remove(key);
         }
@@ -541,25 +419,10 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private void drop(RdmaKey key) {
-        detachInner(key);
-        detachWatch(key);
+        watcher.drop(key);
         forgetKey(key);
         boolean unused = selectedKeys.remove(key);
         deregister(key);
-    }
-
-    /** Lets the JDK close channels whose keys are gone; a sleep in the JDK selector does that by itself. */
-    private void flushInner() throws IOException {
-        if (innerFlushDue) {
-            innerFlushDue = false;
-            sleeper.flushInner();
-        }
-    }
-
-    private void flushInnerUnless(boolean comesAnyway) throws IOException {
-        if (!comesAnyway) {
-            flushInner();
-        }
     }
 
     @Override

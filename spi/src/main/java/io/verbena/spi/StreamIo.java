@@ -258,7 +258,8 @@ final class StreamIo implements PollTarget {
 
     @Override
     public int fd() {
-        return stream.fd();
+        // open as long as the caller, who has added a listener, found the stream open
+        return stream.isClosed() ? -1 : stream.fd();
     }
 
     @Override

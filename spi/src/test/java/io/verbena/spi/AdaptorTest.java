@@ -287,15 +287,12 @@ class AdaptorTest {
         }
         try (SocketChannel client = variant.open()) {
             InetSocketAddress unresolved = InetSocketAddress.createUnresolved("no.such.host", 1);
-            assertThrows(
-                    UnknownHostException.class, () -> client.socket().connect(unresolved));
+            assertThrows(UnknownHostException.class, () -> client.socket().connect(unresolved));
             assertFalse(client.isOpen());
         }
         try (SocketChannel client = variant.open()) {
-            assertThrows(
-                    IllegalArgumentException.class, () -> client.socket().connect(null));
-            assertThrows(
-                    IllegalArgumentException.class, () -> client.socket().connect(refusing, -1));
+            assertThrows(IllegalArgumentException.class, () -> client.socket().connect(null));
+            assertThrows(IllegalArgumentException.class, () -> client.socket().connect(refusing, -1));
             client.configureBlocking(false);
             assertThrows(
                     IllegalBlockingModeException.class, () -> client.socket().connect(refusing));

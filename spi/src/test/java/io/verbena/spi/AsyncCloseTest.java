@@ -170,7 +170,8 @@ class AsyncCloseTest {
                 SocketChannel client = variant.open()) {
             Wait.Task<Void> task = start(() -> {
                 Thread.currentThread().interrupt();
-                assertThrows(ClosedByInterruptException.class, () -> pair.client().write(ByteBuffer.allocate(1)));
+                assertThrows(
+                        ClosedByInterruptException.class, () -> pair.client().write(ByteBuffer.allocate(1)));
                 assertThrows(ClosedByInterruptException.class, listener::accept);
                 assertThrows(ClosedByInterruptException.class, () -> client.connect(other.getLocalAddress()));
                 return null;

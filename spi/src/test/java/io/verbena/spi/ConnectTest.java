@@ -64,12 +64,10 @@ class ConnectTest {
     void addressesOfBothEndsAgree() throws Exception {
         try (ServerSocketChannel listener = variant.listen();
                 Pair pair = variant.pair(listener)) {
-            assertEquals(
-                    listener.getLocalAddress(), pair.client().getRemoteAddress());
+            assertEquals(listener.getLocalAddress(), pair.client().getRemoteAddress());
             assertEquals(listener.getLocalAddress(), pair.server().getLocalAddress());
             assertEquals(pair.client().getLocalAddress(), pair.server().getRemoteAddress());
-            assertEquals(
-                    Variant.loopback(), ((InetSocketAddress) pair.client().getLocalAddress()).getAddress());
+            assertEquals(Variant.loopback(), ((InetSocketAddress) pair.client().getLocalAddress()).getAddress());
         }
     }
 
@@ -220,10 +218,8 @@ class ConnectTest {
     void connectTwiceThrowsAlreadyConnected() throws Exception {
         try (ServerSocketChannel listener = variant.listen();
                 Pair pair = variant.pair(listener)) {
-            assertThrows(
-                    AlreadyConnectedException.class, () -> pair.client().connect(listener.getLocalAddress()));
-            assertThrows(
-                    AlreadyConnectedException.class, () -> pair.server().connect(listener.getLocalAddress()));
+            assertThrows(AlreadyConnectedException.class, () -> pair.client().connect(listener.getLocalAddress()));
+            assertThrows(AlreadyConnectedException.class, () -> pair.server().connect(listener.getLocalAddress()));
             assertTrue(pair.client().isOpen());
             assertThrows(AlreadyBoundException.class, () -> pair.client().bind(null));
             assertThrows(AlreadyBoundException.class, () -> pair.server().bind(null));
@@ -263,15 +259,15 @@ class ConnectTest {
     void ipv4ChannelRefusesIpv6Address() throws Exception {
         try (SocketChannel client = variant.provider().openSocketChannel(StandardProtocolFamily.INET)) {
             assertThrows(
-                    UnsupportedAddressTypeException.class, () -> client.connect(new InetSocketAddress(Variant.loopback6(), 1)));
+                    UnsupportedAddressTypeException.class,
+                    () -> client.connect(new InetSocketAddress(Variant.loopback6(), 1)));
             assertTrue(client.isOpen());
         }
     }
 
     @Test
     void channelsOfAFamilyConnect() throws Exception {
-        try (ServerSocketChannel listener =
-                        variant.provider().openServerSocketChannel(StandardProtocolFamily.INET);
+        try (ServerSocketChannel listener = variant.provider().openServerSocketChannel(StandardProtocolFamily.INET);
                 SocketChannel client = variant.provider().openSocketChannel(StandardProtocolFamily.INET)) {
             listener.bind(new InetSocketAddress(Variant.loopback(), 0));
             client.connect(listener.getLocalAddress());

@@ -88,7 +88,8 @@ class MixedSelectorTest {
             SelectionKey datagramKey = datagram.register(selector, SelectionKey.OP_READ);
             ByteBuffer buffer = ByteBuffer.allocate(1);
             for (int i = 0; i < 30; i++) {
-                Wait.Task<Integer> select = Wait.start(i % 2 == 1, () -> selector.select()).blockedIn("select");
+                Wait.Task<Integer> select =
+                        Wait.start(i % 2 == 1, () -> selector.select()).blockedIn("select");
                 SelectionKey expected;
                 switch (i % 3) {
                     case 0 -> {
@@ -129,7 +130,8 @@ class MixedSelectorTest {
             pipe.source().register(selector, SelectionKey.OP_READ);
             datagram.register(selector, SelectionKey.OP_READ);
             for (int i = 0; i < 10; i++) {
-                Wait.Task<Integer> select = Wait.start(i % 2 == 1, () -> selector.select()).blockedIn("select");
+                Wait.Task<Integer> select =
+                        Wait.start(i % 2 == 1, () -> selector.select()).blockedIn("select");
                 selector.wakeup();
                 assertEquals(0, select.get());
                 Wait.Task<Boolean> interrupted = Wait.start(i % 2 == 1, () -> {
@@ -169,8 +171,7 @@ class MixedSelectorTest {
     @Test
     void unixDomainChannelsAreSelected(@TempDir Path directory) throws Exception {
         UnixDomainSocketAddress address = UnixDomainSocketAddress.of(directory.resolve("s"));
-        try (ServerSocketChannel listener =
-                        variant.provider().openServerSocketChannel(StandardProtocolFamily.UNIX);
+        try (ServerSocketChannel listener = variant.provider().openServerSocketChannel(StandardProtocolFamily.UNIX);
                 SocketChannel client = variant.provider().openSocketChannel(StandardProtocolFamily.UNIX);
                 Pair pair = variant.pair().nonBlocking()) {
             listener.bind(address);

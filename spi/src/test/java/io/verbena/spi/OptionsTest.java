@@ -149,14 +149,11 @@ class OptionsTest {
         try (Pair pair = variant.pair()) {
             for (SocketChannel channel : List.of(pair.client(), pair.server())) {
                 assertThrows(
-                        IllegalArgumentException.class,
-                        () -> channel.setOption(StandardSocketOptions.SO_RCVBUF, -1));
+                        IllegalArgumentException.class, () -> channel.setOption(StandardSocketOptions.SO_RCVBUF, -1));
                 assertThrows(
-                        IllegalArgumentException.class,
-                        () -> channel.setOption(StandardSocketOptions.IP_TOS, 256));
+                        IllegalArgumentException.class, () -> channel.setOption(StandardSocketOptions.IP_TOS, 256));
                 assertThrows(
-                        IllegalArgumentException.class,
-                        () -> channel.setOption(StandardSocketOptions.SO_SNDBUF, null));
+                        IllegalArgumentException.class, () -> channel.setOption(StandardSocketOptions.SO_SNDBUF, null));
                 assertThrows(NullPointerException.class, () -> channel.setOption(null, 1));
                 assertThrows(NullPointerException.class, () -> channel.getOption(null));
                 assertThrows(
@@ -166,10 +163,8 @@ class OptionsTest {
                         UnsupportedOperationException.class,
                         () -> channel.getOption(StandardSocketOptions.IP_MULTICAST_TTL));
                 assertThrows(
-                        SocketException.class,
-                        () -> channel.setOption(ExtendedSocketOptions.SO_INCOMING_NAPI_ID, 1));
-                assertThrows(
-                        SocketException.class, () -> channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 0));
+                        SocketException.class, () -> channel.setOption(ExtendedSocketOptions.SO_INCOMING_NAPI_ID, 1));
+                assertThrows(SocketException.class, () -> channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, 0));
             }
         }
     }
@@ -178,8 +173,7 @@ class OptionsTest {
     void closedChannelRefusesOptions() throws Exception {
         SocketChannel channel = variant.open();
         channel.close();
-        assertThrows(
-                ClosedChannelException.class, () -> channel.setOption(StandardSocketOptions.TCP_NODELAY, true));
+        assertThrows(ClosedChannelException.class, () -> channel.setOption(StandardSocketOptions.TCP_NODELAY, true));
         assertThrows(ClosedChannelException.class, () -> channel.getOption(StandardSocketOptions.TCP_NODELAY));
         assertFalse(channel.supportedOptions().isEmpty());
     }

@@ -54,7 +54,8 @@ class ReadWriteTest {
     void blockedReaderGetsWhatIsWrittenLater() throws Exception {
         for (boolean virtual : new boolean[] {false, true}) {
             try (Pair pair = variant.pair()) {
-                Wait.Task<String> reader = Wait.start(virtual, () -> readFully(pair.server(), 2)).blockedIn("read");
+                Wait.Task<String> reader =
+                        Wait.start(virtual, () -> readFully(pair.server(), 2)).blockedIn("read");
                 pair.client().write(bytes("hi"));
                 assertEquals("hi", reader.get());
             }
@@ -286,7 +287,8 @@ class ReadWriteTest {
     void closeWithUnreadInputResets() throws Exception {
         try (Pair pair = variant.pair()) {
             pair.server().write(bytes("never read"));
-            Wait.until("it is there", () -> pair.client().socket().getInputStream().available() > 0);
+            Wait.until(
+                    "it is there", () -> pair.client().socket().getInputStream().available() > 0);
             pair.client().close();
             SocketException e =
                     assertThrows(SocketException.class, () -> pair.server().read(ByteBuffer.allocate(1)));

@@ -330,9 +330,11 @@ class SelectorTest {
         assertThrows(UnsupportedOperationException.class, () -> selector.keys().remove(key));
         assertThrows(UnsupportedOperationException.class, () -> selector.keys().clear());
         assertThrows(
-                UnsupportedOperationException.class, () -> selector.selectedKeys().add(key));
+                UnsupportedOperationException.class,
+                () -> selector.selectedKeys().add(key));
         assertThrows(
-                UnsupportedOperationException.class, () -> selector.selectedKeys().addAll(List.of(key)));
+                UnsupportedOperationException.class,
+                () -> selector.selectedKeys().addAll(List.of(key)));
         assertEquals(1, selector.select(LONG_MS));
         assertTrue(selector.selectedKeys().contains(key));
         assertTrue(selector.selectedKeys().remove(key));
@@ -372,8 +374,7 @@ class SelectorTest {
         assertEquals(SelectionKey.OP_WRITE, key.interestOps());
         assertNull(key.attachment());
         assertEquals(SelectionKey.OP_WRITE, key.interestOpsOr(SelectionKey.OP_READ));
-        assertEquals(
-                SelectionKey.OP_READ | SelectionKey.OP_WRITE, key.interestOpsAnd(SelectionKey.OP_READ));
+        assertEquals(SelectionKey.OP_READ | SelectionKey.OP_WRITE, key.interestOpsAnd(SelectionKey.OP_READ));
         assertEquals(SelectionKey.OP_READ, key.interestOps());
         assertThrows(IllegalArgumentException.class, () -> key.interestOps(SelectionKey.OP_ACCEPT));
         assertThrows(IllegalArgumentException.class, () -> key.interestOpsOr(SelectionKey.OP_ACCEPT));
@@ -389,8 +390,7 @@ class SelectorTest {
     @Test
     void registeredChannelCanNotBeMadeBlocking() throws Exception {
         register(SelectionKey.OP_READ);
-        assertThrows(
-                IllegalBlockingModeException.class, () -> pair.client().configureBlocking(true));
+        assertThrows(IllegalBlockingModeException.class, () -> pair.client().configureBlocking(true));
     }
 
     @Test
@@ -569,9 +569,7 @@ class SelectorTest {
     void actionMayCloseTheSelector() throws Exception {
         register(SelectionKey.OP_READ);
         makeReadable();
-        assertThrows(
-                ClosedSelectorException.class,
-                () -> selector.select(key -> assertDoesNotThrow(selector::close)));
+        assertThrows(ClosedSelectorException.class, () -> selector.select(key -> assertDoesNotThrow(selector::close)));
         assertFalse(selector.isOpen());
     }
 

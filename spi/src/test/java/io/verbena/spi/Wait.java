@@ -64,7 +64,8 @@ final class Wait {
         final Thread thread;
 
         private Task(boolean virtual, Callable<T> body) {
-            Thread.Builder builder = virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+            Thread.Builder builder =
+                    virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
             thread = builder.start(() -> {
                 try {
                     result.complete(body.call());
