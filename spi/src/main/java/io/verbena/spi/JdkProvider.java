@@ -37,7 +37,17 @@ final class JdkProvider {
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             failure.addSuppressed(e);
         }
+        try {
+            return byJni();
+        } catch (IllegalStateException e) {
+            failure.addSuppressed(e);
+        }
         throw failure;
+    }
+
+    /** Allocated by the JVM itself. */
+    static SelectorProvider byJni() {
+        return (SelectorProvider) JniObjects.allocate(NAME.replace('.', '/'));
     }
 
     /** {@code ReflectionFactory.getReflectionFactory().newConstructorForSerialization(type, Object())}. */
