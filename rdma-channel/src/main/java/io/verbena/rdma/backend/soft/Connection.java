@@ -248,11 +248,23 @@ final class Connection {
         readyListener = listener;
     }
 
-    /** Whether the client's READY has come: reads one message unless {@link #consume} came across it before. */
-    synchronized boolean receiveReady() {
+    /** How many wake-ups were taken. */
+    synchronized long wakes() {
+        return wakes;
+    }
+
+    /**
+     * Whether the client's READY has come: reads one message unless {@link #consume} came across it before.
+     *
+     * @throws IOException if another message came in its place
+     */
+    synchronized boolean receiveReady() throws IOException {
         if (!readyReceived && fd >= 0) {
             long n = Linux.recv(fd, scratch, 2, Linux.MSG_DONTWAIT);
             readyReceived = n == 1 && scratch.get(JAVA_BYTE, 0) == HandshakeDescriptor.READY;
+            if (n > 0 && !readyReceived) {
+                throw new CmException("recv of the client's READY", -Errno.EPROTO);
+            }
         }
         return readyReceived;
     }

@@ -38,11 +38,7 @@ final class ConnectionCompChannel extends SoftCompChannel {
     boolean takeEvent(SoftCq cq) {
         boolean local = fired;
         fired = false;
-        int wakes = connection.consume(cq.arms());
-        if (wakes < 0) {
-            cq.peerEnded(connection);
-        }
-        return wakes != 0 || local;
+        return consume(connection, cq) != 0 || local;
     }
 
     @Override

@@ -61,6 +61,11 @@ final class ReceiveQueue {
         return Shared.getAcquire(block, at);
     }
 
+    /** How many messages ever came, counted up to {@code limit}; under the completion queue's lock. */
+    long received(long limit) {
+        return head >= limit ? head : head + pendingCompletions((int) Math.min(limit - head, 1 << log2Entries));
+    }
+
     /** How many completions wait, counted up to {@code limit}. */
     int pendingCompletions(int limit) {
         int n = 0;

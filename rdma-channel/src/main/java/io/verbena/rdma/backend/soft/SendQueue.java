@@ -51,6 +51,9 @@ final class SendQueue {
     /** The peer's armed word as it was when we last woke it. */
     private long wokenFor;
 
+    /** The peer's counters are impossible: the request at hand fails, and with it the queue pair. */
+    private boolean violated;
+
     private boolean published;
     private boolean publishedSolicited;
 
@@ -216,7 +219,7 @@ final class SendQueue {
         }
         boolean withImmediate = wr.opcode == IbvSendWR.IBV_WR_RDMA_WRITE_WITH_IMM;
         if (withImmediate && sent == peerPosted && !receivesPosted()) {
-            return stopped ? Completions.REM_OP_ERR : WAIT_RECEIVE;
+            return violated ? Completions.REM_OP_ERR : WAIT_RECEIVE;
         }
         if (length > 0 && !copyToRegion(wr)) {
             return Completions.LOC_PROT_ERR;
@@ -229,11 +232,11 @@ final class SendQueue {
 
     private int transmitSend(SoftSendWr wr, int length) {
         if (sent == peerPosted && !receivesPosted()) {
-            return stopped ? Completions.REM_OP_ERR : WAIT_RECEIVE;
+            return violated ? Completions.REM_OP_ERR : WAIT_RECEIVE;
         }
         int needed = (length + 7) & ~7;
         if (areaUsed + needed - areaConsumed > BlockDescriptor.SEND_AREA_BYTES && !areaHasRoom(needed)) {
-            return stopped ? Completions.REM_OP_ERR : WAIT_SPACE;
+            return violated ? Completions.REM_OP_ERR : WAIT_SPACE;
         }
         if (!copyToArea(wr)) {
             return Completions.LOC_PROT_ERR;
@@ -259,7 +262,7 @@ final class SendQueue {
         // Pairs with the release in ReceiveQueue.post: the receive is there, and its ring entry was read.
         long posted = Shared.getAcquire(block, BlockDescriptor.POSTED);
         if (posted < peerPosted || posted - sent > 1L << log2Entries) {
-            qp.fail();
+            violated = true;
             return false;
         }
         peerPosted = posted;
@@ -270,7 +273,7 @@ final class SendQueue {
         // Pairs with the release in ReceiveQueue.freeArea: the bytes were read.
         long consumed = Shared.getAcquire(block, BlockDescriptor.CONSUMED);
         if (consumed < areaConsumed || consumed > areaUsed) {
-            qp.fail();
+            violated = true;
             return false;
         }
         areaConsumed = consumed;

@@ -73,11 +73,10 @@ final class SharedCompChannel extends SoftCompChannel {
     }
 
     private boolean take(int fd, Connection connection, SoftCq cq) {
-        int wakes = connection.consume(cq.arms());
+        int wakes = consume(connection, cq);
         if (wakes < 0) {
             // The end of a socket stays readable for ever: it counts once.
             epoll.remove(fd);
-            cq.peerEnded(connection);
         }
         return wakes != 0;
     }

@@ -27,6 +27,17 @@ abstract class SoftCompChannel extends IbvCompChannel {
     /** Takes an event if there is one; never blocks. */
     abstract boolean takeEvent(SoftCq cq) throws IOException;
 
+    /** Takes a connection's wake-ups; -1 at its end, or if the peer wakes us for nothing: its queue pair fails then. */
+    static int consume(Connection connection, SoftCq cq) {
+        int taken = connection.consume(cq.arms());
+        // A message comes before its wake-up, so an honest peer's wake-ups are never more than its messages.
+        if (taken < 0 || (taken > 0 && !cq.hasReceived(connection, connection.wakes()))) {
+            cq.peerEnded(connection);
+            return -1;
+        }
+        return taken;
+    }
+
     /**
      * Waits for an event and takes it (ibv_get_cq_event(3)).
      *

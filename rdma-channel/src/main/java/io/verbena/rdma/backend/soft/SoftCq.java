@@ -140,6 +140,17 @@ final class SoftCq extends IbvCQ {
         }
     }
 
+    /** Whether so many messages came on a connection, those not yet polled included. */
+    synchronized boolean hasReceived(Connection connection, long messages) {
+        long received = 0;
+        for (SoftQp qp : qps) {
+            if (qp.connection() == connection && qp.recvCq() == this) {
+                received += qp.receiveQueue().received(messages);
+            }
+        }
+        return received >= messages;
+    }
+
     private void checkOverflow(SoftQp[] all) throws IOException {
         long pending = 0;
         for (SoftQp qp : all) {
