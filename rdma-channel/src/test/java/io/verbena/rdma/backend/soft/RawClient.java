@@ -21,7 +21,7 @@ final class RawClient implements AutoCloseable {
     final Segment own = Segment.create(Segment.BYTES);
 
     /** Where its block is in {@link #own}. */
-    long blockOffset = 1 << 20;
+    long blockOffset = 1 << 16;
 
     /** The server's memory, once accepted. */
     Segment theirs;
@@ -114,10 +114,9 @@ final class RawClient implements AutoCloseable {
         return memfd;
     }
 
-    /** Fills its whole segment, so that a write where there should be none shows. */
+    /** Fills its segment up to its block, so that a write where there should be none shows. */
     void fillOwn(byte value) {
-        MemorySegment unused = own.memory.fill(value);
-        unused = ownBlock().fill((byte) 0);
+        MemorySegment unused = own.memory.asSlice(0, blockOffset).fill(value);
     }
 
     /** Whether a range of its segment is as {@link #fillOwn} left it. */
