@@ -1,7 +1,7 @@
 package io.verbena.spi;
 
+import io.verbena.rdma.stream.Spin;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The settings, read from system properties when the provider is made.
@@ -13,10 +13,6 @@ import java.util.concurrent.TimeUnit;
 record Config(Mode mode, String reportFile, long spinNs) {
     static final String MODE = "io.verbena.mode";
     static final String REPORT = "io.verbena.report";
-    static final String SPIN = "io.verbena.spin";
-
-    private static final long DEFAULT_SPIN_US = 50;
-    private static final long MAX_SPIN_US = 1_000_000;
 
     /** The value of {@code io.verbena.mode}. */
     enum Mode {
@@ -32,15 +28,12 @@ record Config(Mode mode, String reportFile, long spinNs) {
      * @throws IllegalArgumentException if one has a value that is not allowed; the message names both
      */
     static Config fromSystemProperties() {
-        return new Config(
-                mode(System.getProperty(MODE, "auto")),
-                System.getProperty(REPORT),
-                TimeUnit.MICROSECONDS.toNanos(spinUs(System.getProperty(SPIN))));
+        return new Config(mode(System.getProperty(MODE, "auto")), System.getProperty(REPORT), Spin.configuredNs());
     }
 
     /** The defaults with another mode. */
     static Config of(Mode mode) {
-        return new Config(mode, null, TimeUnit.MICROSECONDS.toNanos(DEFAULT_SPIN_US));
+        return new Config(mode, null, Spin.configuredNs());
     }
 
     static Mode mode(String value) {
@@ -50,21 +43,5 @@ record Config(Mode mode, String reportFile, long spinNs) {
             default ->
                 throw new IllegalArgumentException(MODE + "=" + value + " is not supported; allowed values: auto, tcp");
         };
-    }
-
-    private static long spinUs(String value) {
-        if (value == null) {
-            return DEFAULT_SPIN_US;
-        }
-        try {
-            long us = Long.parseLong(value);
-            if (us >= 0 && us <= MAX_SPIN_US) {
-                return us;
-            }
-        } catch (NumberFormatException e) {
-            // reported below
-        }
-        throw new IllegalArgumentException(
-                SPIN + "=" + value + " is not a number of microseconds from 0 to " + MAX_SPIN_US);
     }
 }

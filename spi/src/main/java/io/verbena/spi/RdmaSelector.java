@@ -1,5 +1,6 @@
 package io.verbena.spi;
 
+import io.verbena.rdma.stream.Spin;
 import java.io.IOException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.IllegalSelectorException;
@@ -38,7 +39,7 @@ final class RdmaSelector extends AbstractSelector {
     private final Sleeper sleeper;
     private final Poller poller;
     private final KeyWatcher watcher;
-    private final Spinner spinner;
+    private final Spin spinner;
 
     // any thread
     private final AtomicBoolean wakeup = new AtomicBoolean();
@@ -55,7 +56,7 @@ final class RdmaSelector extends AbstractSelector {
         sleeper = new Sleeper(this::innerReady, this::fdReady, this::hasWork);
         poller = new Poller(sleeper, this::ready);
         watcher = new KeyWatcher(this, sleeper, poller);
-        spinner = new Spinner(provider.config().spinNs());
+        spinner = new Spin(provider.config().spinNs());
     }
 
     private void ensureOpen() {

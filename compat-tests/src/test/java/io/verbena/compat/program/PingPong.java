@@ -17,7 +17,7 @@ import java.util.Arrays;
  */
 public final class PingPong {
     private static final int MESSAGE_BYTES = 64;
-    private static final int WARM_UP = 30_000;
+    private static final int WARM_UP = 150_000;
     private static final int ROUNDS = 30_000;
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final int WARM_UP_CHUNKS = 10_000;

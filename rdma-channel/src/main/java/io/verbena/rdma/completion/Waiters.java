@@ -28,10 +28,11 @@ public final class Waiters {
     }
 
     private static final Runnable[] NONE = new Runnable[0];
+    private static final long SPIN_NS = SpinBudget.configuredNs();
 
     private final Object lock = new Object();
     private final Source source;
-    private final SpinBudget spin = new SpinBudget();
+    private final SpinBudget spin = new SpinBudget(SPIN_NS);
 
     private Sleeper first;
     private boolean led;

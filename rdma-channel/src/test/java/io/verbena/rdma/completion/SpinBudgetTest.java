@@ -1,64 +1,103 @@
 package io.verbena.rdma.completion;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 
 class SpinBudgetTest {
-    @Test
-    void spinThatFindsNothingHalvesTheBudgetDownToNone() {
-        var budget = new SpinBudget(16_000);
-        for (long expectedNs = 16_000; expectedNs >= 1_000; expectedNs /= 2) {
-            assertEquals(expectedNs, budget.begin());
-            budget.end(false);
+    private static final long MAX_NS = 16_000;
+
+    private final SpinBudget budget = new SpinBudget(MAX_NS);
+
+    private void spin(boolean found) {
+        assertEquals(MAX_NS, budget.begin());
+        budget.end(found);
+    }
+
+    private int shortSleepsUntilNextSpin() {
+        int sleeps = 0;
+        while (budget.begin() == 0) {
+            budget.slept(MAX_NS / 2);
+            sleeps++;
         }
-        assertEquals(0, budget.begin());
+        budget.end(false);
+        return sleeps;
     }
 
     @Test
-    void spinThatFindsKeepsTheBudget() {
-        var budget = new SpinBudget(16_000);
+    void spinThatFindsIsRepeated() {
         for (int i = 0; i < 10; i++) {
-            assertEquals(16_000, budget.begin());
-            budget.end(true);
+            spin(true);
         }
     }
 
     @Test
-    void sleepShorterThanTheFullBudgetRestoresIt() {
-        var budget = new SpinBudget(16_000);
-        for (int i = 0; i < 6; i++) {
-            if (budget.begin() > 0) {
-                budget.end(false);
-            }
+    void spinsThatFindNothingBecomeRare() {
+        spin(false);
+        int expected = SpinBudget.FIRST_PAUSE;
+        for (int i = 0; i < 20; i++) {
+            assertEquals(expected, shortSleepsUntilNextSpin());
+            expected = Math.min(2 * expected, SpinBudget.LAST_PAUSE);
         }
-        budget.slept(16_000);
-        assertEquals(0, budget.begin());
-        budget.slept(15_999);
-        assertEquals(16_000, budget.begin());
+    }
+
+    @Test
+    void spinThatFindsForgetsTheFailuresBeforeIt() {
+        spin(false);
+        for (int i = 0; i < 5; i++) {
+            int unused = shortSleepsUntilNextSpin();
+        }
+        while (budget.begin() == 0) {
+            budget.slept(1);
+        }
         budget.end(true);
+        spin(false);
+        assertEquals(SpinBudget.FIRST_PAUSE, shortSleepsUntilNextSpin());
+    }
+
+    @Test
+    void longSleepsAreNoReasonToSpinAgain() {
+        spin(false);
+        for (int i = 0; i < 10_000; i++) {
+            budget.slept(100 * MAX_NS);
+        }
+        assertEquals(0, budget.begin());
     }
 
     @Test
     void atMostHalfOfTheProcessorsSpin() {
-        int most = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+        int most = Runtime.getRuntime().availableProcessors() / 2;
         var spinning = new ArrayList<SpinBudget>();
         for (int i = 0; i < most; i++) {
-            var budget = new SpinBudget(16_000);
-            assertTrue(budget.begin() > 0);
-            spinning.add(budget);
+            var another = new SpinBudget(MAX_NS);
+            assertTrue(another.begin() > 0);
+            spinning.add(another);
         }
-        assertEquals(0, new SpinBudget(16_000).begin());
-        spinning.forEach(budget -> budget.end(true));
-        var after = new SpinBudget(16_000);
-        assertEquals(16_000, after.begin());
-        after.end(true);
+        assertEquals(0, budget.begin());
+        spinning.forEach(another -> another.end(true));
+        if (most > 0) {
+            spin(true);
+        }
     }
 
     @Test
     void budgetOfZeroNeverSpins() {
         assertEquals(0, new SpinBudget(0).begin());
+    }
+
+    @Test
+    void valueThatIsNoNumberOfMicrosecondsIsRefusedWithItsLimits() {
+        System.setProperty(SpinBudget.PROPERTY, "-1");
+        try {
+            var e = assertThrows(IllegalArgumentException.class, SpinBudget::configuredNs);
+            assertEquals(
+                    "io.verbena.spin=-1: expected microseconds from 0 (never poll before sleeping) to 1000000",
+                    e.getMessage());
+        } finally {
+            System.clearProperty(SpinBudget.PROPERTY);
+        }
     }
 }
