@@ -104,15 +104,23 @@ public final class Linux {
             of("setsockopt", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle SEND =
             of("send", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle LEAN_SEND =
+            lean("send", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
     private static final MethodHandle RECV =
             of("recv", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle LEAN_RECV =
+            lean("recv", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
     private static final MethodHandle SENDMSG =
             of("sendmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle RECVMSG =
             of("recvmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle READ = of("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle LEAN_READ =
+            lean("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
     private static final MethodHandle WRITE =
             of("write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle LEAN_WRITE =
+            lean("write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
     private static final MethodHandle MEMFD_CREATE =
             of("memfd_create", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle FTRUNCATE = of("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
@@ -130,8 +138,12 @@ public final class Linux {
             of("epoll_ctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
     private static final MethodHandle EPOLL_WAIT =
             of("epoll_wait", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
+    private static final MethodHandle LEAN_EPOLL_WAIT =
+            lean("epoll_wait", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
     private static final MethodHandle PPOLL =
             of("ppoll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
+    private static final MethodHandle LEAN_PPOLL =
+            lean("ppoll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
 
     private Linux() {}
 
@@ -144,10 +156,22 @@ public final class Linux {
     private static MethodHandle of(String name, FunctionDescriptor type, Linker.Option... options) {
         var all = java.util.Arrays.copyOf(options, options.length + 1);
         all[options.length] = Linker.Option.captureCallState("errno");
-        MemorySegment symbol = LINKER.defaultLookup()
+        return LINKER.downcallHandle(symbol(name), type, all);
+    }
+
+    /**
+     * A handle that does not capture errno, and so never allocates: capturing slices the capture segment, which is
+     * garbage wherever the JIT compiler does not see through it. For calls on the path of messages; one that fails has
+     * had no effect, and is made again with {@link #of} to learn why.
+     */
+    private static MethodHandle lean(String name, FunctionDescriptor type) {
+        return LINKER.downcallHandle(symbol(name), type);
+    }
+
+    private static MemorySegment symbol(String name) {
+        return LINKER.defaultLookup()
                 .find(name)
                 .orElseThrow(() -> new UnsatisfiedLinkError("the C library has no " + name));
-        return LINKER.downcallHandle(symbol, type, all);
     }
 
     private static int result(int value, MemorySegment capture) {
@@ -306,8 +330,12 @@ public final class Linux {
 
     /** send(2): bytes sent. */
     public static long send(int fd, MemorySegment buf, long len, int flags) {
-        MemorySegment c = CAPTURE.get();
         try {
+            long lean = (long) LEAN_SEND.invokeExact(fd, buf, len, flags);
+            if (lean != -1) {
+                return lean;
+            }
+            MemorySegment c = CAPTURE.get();
             return result((long) SEND.invokeExact(c, fd, buf, len, flags), c);
         } catch (Throwable t) {
             throw unexpected(t);
@@ -316,8 +344,12 @@ public final class Linux {
 
     /** recv(2): bytes received, 0 at the end. */
     public static long recv(int fd, MemorySegment buf, long len, int flags) {
-        MemorySegment c = CAPTURE.get();
         try {
+            long lean = (long) LEAN_RECV.invokeExact(fd, buf, len, flags);
+            if (lean != -1) {
+                return lean;
+            }
+            MemorySegment c = CAPTURE.get();
             return result((long) RECV.invokeExact(c, fd, buf, len, flags), c);
         } catch (Throwable t) {
             throw unexpected(t);
@@ -346,8 +378,12 @@ public final class Linux {
 
     /** read(2): bytes read. */
     public static long read(int fd, MemorySegment buf, long len) {
-        MemorySegment c = CAPTURE.get();
         try {
+            long lean = (long) LEAN_READ.invokeExact(fd, buf, len);
+            if (lean != -1) {
+                return lean;
+            }
+            MemorySegment c = CAPTURE.get();
             return result((long) READ.invokeExact(c, fd, buf, len), c);
         } catch (Throwable t) {
             throw unexpected(t);
@@ -356,8 +392,12 @@ public final class Linux {
 
     /** write(2): bytes written. */
     public static long write(int fd, MemorySegment buf, long len) {
-        MemorySegment c = CAPTURE.get();
         try {
+            long lean = (long) LEAN_WRITE.invokeExact(fd, buf, len);
+            if (lean != -1) {
+                return lean;
+            }
+            MemorySegment c = CAPTURE.get();
             return result((long) WRITE.invokeExact(c, fd, buf, len), c);
         } catch (Throwable t) {
             throw unexpected(t);
@@ -456,8 +496,12 @@ public final class Linux {
 
     /** epoll_wait(2): the number of events; see {@link Epoll}. */
     public static int epollWait(int epFd, MemorySegment events, int maxEvents, int timeoutMs) {
-        MemorySegment c = CAPTURE.get();
         try {
+            int lean = (int) LEAN_EPOLL_WAIT.invokeExact(epFd, events, maxEvents, timeoutMs);
+            if (lean != -1) {
+                return lean;
+            }
+            MemorySegment c = CAPTURE.get();
             return result((int) EPOLL_WAIT.invokeExact(c, epFd, events, maxEvents, timeoutMs), c);
         } catch (Throwable t) {
             throw unexpected(t);
@@ -466,8 +510,12 @@ public final class Linux {
 
     /** ppoll(2): the number of ready descriptors; NULL timeout waits for ever. */
     public static int ppoll(MemorySegment fds, long count, MemorySegment timeout, MemorySegment sigmask) {
-        MemorySegment c = CAPTURE.get();
         try {
+            int lean = (int) LEAN_PPOLL.invokeExact(fds, count, timeout, sigmask);
+            if (lean != -1) {
+                return lean;
+            }
+            MemorySegment c = CAPTURE.get();
             return result((int) PPOLL.invokeExact(c, fds, count, timeout, sigmask), c);
         } catch (Throwable t) {
             throw unexpected(t);
