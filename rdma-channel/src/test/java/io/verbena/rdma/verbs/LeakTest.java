@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class LeakTest {
     /** What a process holds. */
+    // Also for other tests.
     record Held(long fds, long memfdMappings, long memfdPages, int threads) {
         static Held now() throws IOException {
             try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {

@@ -172,7 +172,7 @@ final class SoftEventChannel extends RdmaEventChannel {
                 long restNs = Math.max(0, deadlineNs - System.nanoTime());
                 int n = epoll.await(timeoutMs < 0 ? -1 : (int) ((restNs + 999_999) / 1_000_000));
                 handle(n);
-                if (n == 0 && timeoutMs >= 0 && System.nanoTime() - deadlineNs >= 0) {
+                if (timeoutMs >= 0 && System.nanoTime() - deadlineNs >= 0) {
                     return take();
                 }
             }
