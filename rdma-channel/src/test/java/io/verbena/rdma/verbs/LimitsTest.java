@@ -118,7 +118,8 @@ class LimitsTest {
     @Test
     void moreThanTheDeviceHasIsRefusedWithTheLimit() throws Exception {
         IOException e = assertThrows(
-                IOException.class, () -> Link.open(Endpoint.Caps.DEFAULT.withRecvWr(1 << 20), Endpoint.Caps.DEFAULT)
+                IOException.class,
+                () -> Link.open(Endpoint.Caps.DEFAULT.withRecvWr(1 << 20), Endpoint.Caps.DEFAULT)
                         .close());
         assertTrue(e.getMessage().contains("max_recv_wr=1048576"), e.getMessage());
         try (Link link = Link.open()) {

@@ -48,6 +48,7 @@ final class Connection {
     private boolean pairReleased;
     private PeerMemory peer;
     private long wakes;
+    private long armedWhenConsumed;
     private boolean readyReceived;
     private Runnable readyListener = () -> {};
     private volatile boolean peerEnded;
@@ -220,6 +221,9 @@ final class Connection {
             // What is there is a message of the set-up, for the event channel to read.
             return 0;
         }
+        // After a single arm there is at most one wake-up: no need to be told that there is no second.
+        boolean single = armed - armedWhenConsumed == 1;
+        armedWhenConsumed = armed;
         int taken = 0;
         while (fd >= 0) {
             long n = Linux.recv(fd, scratch, 2, Linux.MSG_DONTWAIT);
@@ -236,7 +240,7 @@ final class Connection {
             } else {
                 return -1;
             }
-            if (wakes == armed) {
+            if (single || wakes == armed) {
                 return taken;
             }
         }
