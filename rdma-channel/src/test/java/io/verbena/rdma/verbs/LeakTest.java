@@ -1,6 +1,7 @@
 package io.verbena.rdma.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
@@ -25,8 +26,18 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class LeakTest {
     /** What a process holds. */
-    // Also for other tests.
     record Held(long fds, long memfdMappings, long memfdPages, int threads) {
+        /** Nothing may be held that was not before; what other tests of this JVM left may go meanwhile. */
+        void assertNoMoreNow(String when) throws IOException {
+            Held now = now();
+            assertTrue(
+                    now.fds <= fds
+                            && now.memfdMappings <= memfdMappings
+                            && now.memfdPages <= memfdPages
+                            && now.threads <= threads,
+                    when + ": " + this + " before, now " + now);
+        }
+
         static Held now() throws IOException {
             try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
                 long memfdMappings = 0;
@@ -104,13 +115,13 @@ class LeakTest {
             System.out.printf(
                     "connect, one message, close, both sides in one thread: %d us%n",
                     (System.nanoTime() - start) / 1_000_000);
-            assertEquals(before, Held.now(), "one after the other");
+            before.assertNoMoreNow("one after the other");
             for (int i = 0; i < 5; i++) {
                 start = System.nanoTime();
                 openAndClose(channel, server, 200);
                 System.out.printf("the same, 200 at once: %d us each%n", (System.nanoTime() - start) / 200_000);
             }
-            assertEquals(before, Held.now(), "200 at once");
+            before.assertNoMoreNow("200 at once");
         } finally {
             int unused = channel.destroyEventChannel();
         }
@@ -124,7 +135,7 @@ class LeakTest {
             Held before = Held.now();
             List<Endpoint> more = open(channel, server, 20);
             Held after = Held.now();
-            assertEquals(before.fds() + 2 * 20, after.fds());
+            assertTrue(after.fds() <= before.fds() + 2 * 20, before + ", with 20 more " + after);
             assertEquals(before.memfdMappings(), after.memfdMappings());
             some.addAll(more);
             for (Endpoint end : some) {
@@ -158,7 +169,7 @@ class LeakTest {
                 }
             }
             while (channel.getCmEvent(0) != null || server.channel.getCmEvent(0) != null) {}
-            assertEquals(before, Held.now());
+            before.assertNoMoreNow("after failed attempts");
         } finally {
             int unused = channel.destroyEventChannel();
         }
