@@ -39,6 +39,8 @@ public interface Device {
 
     /**
      * Allocates zeroed memory that the device can register for access by the peer of {@code id}, and registers it.
+     * Pages are taken when first touched. On soft, memory allocated after connect or accept must fit into what is
+     * shared with the peer already; so reserve early what a ring may grow to.
      *
      * @param id the connection that will use the memory
      * @param pd the protection domain

@@ -16,7 +16,10 @@ public interface RegisteredMemory extends AutoCloseable {
     /** The memory region: address, length, lkey, rkey. */
     IbvMr mr();
 
-    /** Deregisters and frees the memory; later use of {@link #buffer} fails with an exception, never a crash. */
+    /**
+     * Deregisters and frees the memory. Using {@link #buffer} afterwards is a mistake of the caller: it fails with an
+     * exception or touches memory of a later region of the same peer, but never crashes the process.
+     */
     @Override
     void close();
 }
