@@ -106,6 +106,9 @@ public final class Waiters {
             if (!me.woken) {
                 sleepOnce(me, lead, leftNs);
             }
+            if ((source.poll() & me.ops) != 0) {
+                return; // before arming again, for which the peer would pay with a wake-up
+            }
             leftNs = timeoutNs == Long.MAX_VALUE ? timeoutNs : timeoutNs - (System.nanoTime() - startNs);
         }
     }
