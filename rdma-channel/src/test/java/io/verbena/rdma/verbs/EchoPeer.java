@@ -4,7 +4,6 @@ import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
@@ -19,7 +18,7 @@ final class EchoPeer {
 
     public static void main(String[] args) throws IOException {
         RdmaEventChannel channel = Verbs.backend().createEventChannel();
-        InetSocketAddress to = new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[0]));
+        InetSocketAddress to = TestAddress.port(Integer.parseInt(args[0]));
         Endpoint end = new Endpoint(channel, Endpoint.resolve(channel, to), Endpoint.Caps.DEFAULT);
         end.postRecv(RECVS);
         end.id.connect(Endpoint.param(end.describeRing()));

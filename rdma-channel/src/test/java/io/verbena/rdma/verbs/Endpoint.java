@@ -86,6 +86,7 @@ final class Endpoint implements AutoCloseable {
         attr.cap().setMax_recv_wr(caps.recvWr());
         attr.cap().setMax_send_sge(4);
         attr.cap().setMax_recv_sge(4);
+        attr.cap().setMax_inline_data(device.maxInlineData());
         qp = id.createQP(pd, attr);
         ring = device.allocate(id, pd, caps.ringBytes(), REMOTE_WRITE);
         for (int i = 0; i < wcs.length; i++) {

@@ -24,6 +24,7 @@ final class Jvm implements AutoCloseable {
                 "-cp",
                 System.getProperty("java.class.path"),
                 "-Dio.verbena.verbs=" + System.getProperty("io.verbena.verbs", "soft"),
+                "-D" + TestAddress.PROPERTY + "=" + TestAddress.get().getHostAddress(),
                 main.getName()));
         command.addAll(List.of(args));
         process = new ProcessBuilder(command)

@@ -6,7 +6,6 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 
@@ -20,7 +19,7 @@ final class Link implements AutoCloseable {
     Endpoint client;
 
     private Link() throws IOException {
-        twin = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        twin = ServerSocketChannel.open().bind(TestAddress.port(0));
         serverChannel = Verbs.backend().createEventChannel();
         clientChannel = Verbs.backend().createEventChannel();
         listener = listen(serverChannel, (InetSocketAddress) twin.getLocalAddress(), 16);

@@ -5,7 +5,6 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 
@@ -16,7 +15,7 @@ final class Server implements AutoCloseable {
     final RdmaCmId listener;
 
     Server() throws IOException {
-        this(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16);
+        this(TestAddress.port(0), 16);
     }
 
     Server(InetSocketAddress address, int backlog) throws IOException {
