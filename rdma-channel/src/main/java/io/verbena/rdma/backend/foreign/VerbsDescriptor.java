@@ -109,11 +109,12 @@ final class VerbsDescriptor {
             u32("max_cqe"),
             u32("max_mr"),
             u32("max_pd"),
-            paddingLayout(80),
+            paddingLayout(76),
             u32("max_srq_sge"),
             JAVA_SHORT.withName("max_pkeys"),
             u8("local_ca_ack_delay"),
-            u8("phys_port_cnt"));
+            u8("phys_port_cnt"),
+            paddingLayout(4));
 
     static final Struct PORT_ATTR = Struct.whole(
             "ibv_port_attr", u32("state"), paddingLayout(42), u8("link_layer"), u8("flags"), paddingLayout(4));
