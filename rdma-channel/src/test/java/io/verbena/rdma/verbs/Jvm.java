@@ -15,7 +15,13 @@ final class Jvm implements AutoCloseable {
     private final BufferedReader out;
 
     Jvm(Class<?> main, String... args) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
+        this(List.of(), main, args);
+    }
+
+    /** Starts the JVM by a command that takes its command line. */
+    Jvm(List<String> prefix, Class<?> main, String... args) throws IOException {
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(
                 System.getProperty("java.home") + File.separator + "bin" + File.separator + "java",
                 "--enable-native-access=ALL-UNNAMED",
                 "-Xmx64m",

@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,6 +23,11 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class MessagesTest {
     private static final int SIGNALED = IbvSendWR.IBV_SEND_SIGNALED;
+
+    @BeforeEach
+    void require() throws Exception {
+        RealDevice.requireWriteWithImm();
+    }
 
     private static ByteBuffer text(String s) {
         return ByteBuffer.wrap(s.getBytes(StandardCharsets.UTF_8));

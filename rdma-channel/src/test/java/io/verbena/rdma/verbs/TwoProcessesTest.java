@@ -10,6 +10,7 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,6 +19,11 @@ import org.junit.jupiter.api.Timeout;
 class TwoProcessesTest {
     private static final int WARM_UP = 20_000;
     private static final int ROUNDS = 20_000;
+
+    @BeforeEach
+    void require() throws Exception {
+        RealDevice.requireWriteWithImm();
+    }
 
     @Test
     void pingPongWhileBothPoll() throws Exception {
