@@ -242,7 +242,12 @@ final class Endpoint implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        int unused = id.disconnect();
+        int unused;
+        try {
+            unused = id.disconnect();
+        } catch (IOException e) {
+            unused = -1; // it was never connected
+        }
         unused = id.destroyQP();
         unused = cq.destroyCQ();
         ring.close();

@@ -14,6 +14,7 @@ final class Link implements AutoCloseable {
     final ServerSocketChannel twin;
     final RdmaEventChannel serverChannel;
     final RdmaEventChannel clientChannel;
+    final InetSocketAddress address;
     final RdmaCmId listener;
     Endpoint server;
     Endpoint client;
@@ -22,7 +23,11 @@ final class Link implements AutoCloseable {
         twin = ServerSocketChannel.open().bind(TestAddress.port(0));
         serverChannel = Verbs.backend().createEventChannel();
         clientChannel = Verbs.backend().createEventChannel();
-        listener = listen(serverChannel, (InetSocketAddress) twin.getLocalAddress(), 16);
+        address = (InetSocketAddress) twin.getLocalAddress();
+        if (RealDevice.transport() == DeviceTransport.IWARP) {
+            twin.close(); // its listeners take the TCP port itself
+        }
+        listener = listen(serverChannel, address, 16);
     }
 
     static RdmaCmId listen(RdmaEventChannel channel, InetSocketAddress address, int backlog) throws IOException {
@@ -42,10 +47,7 @@ final class Link implements AutoCloseable {
 
     static Link open(Endpoint.Caps clientCaps, Endpoint.Caps serverCaps, byte rnrRetries) throws IOException {
         Link link = new Link();
-        link.client = new Endpoint(
-                link.clientChannel,
-                Endpoint.resolve(link.clientChannel, (InetSocketAddress) link.twin.getLocalAddress()),
-                clientCaps);
+        link.client = new Endpoint(link.clientChannel, Endpoint.resolve(link.clientChannel, link.address), clientCaps);
         ConnParam param = Endpoint.param(link.client.describeRing());
         param.setRnr_retry_count(rnrRetries);
         link.client.id.connect(param);

@@ -13,8 +13,9 @@ final class MemlockPeer {
         RdmaCmId id = Verbs.backend().createEventChannel().createId(RdmaCm.RDMA_PS_TCP);
         id.bindAddr(TestAddress.port(0));
         IbvPd pd = id.getVerbs().allocPd();
-        try (RegisteredMemory unused =
-                ((Device) id.getVerbs()).allocate(id, pd, 1 << 20, Endpoint.REMOTE_WRITE)) {
+        try {
+            RegisteredMemory memory = ((Device) id.getVerbs()).allocate(id, pd, 1 << 20, Endpoint.REMOTE_WRITE);
+            memory.close();
             System.out.println("no limit");
         } catch (IOException e) {
             System.out.println(e.getMessage());

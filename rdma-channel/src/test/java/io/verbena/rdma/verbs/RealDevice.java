@@ -2,9 +2,10 @@ package io.verbena.rdma.verbs;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.ibm.disni.verbs.RdmaCm;
+import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -23,28 +24,30 @@ final class RealDevice {
     /** Skips the test unless the kernel and its interfaces are the test bed's own. */
     static void requireUml() {
         require();
-        assumeTrue("uml".equals(System.getProperty("io.verbena.test.bed")), "changes the interface; in the uml bed only");
+        assumeTrue(
+                "uml".equals(System.getProperty("io.verbena.test.bed")), "changes the interface; in the uml bed only");
     }
 
     /** Skips the test on iWARP. */
     static void requireWriteWithImm() throws IOException {
-        RdmaEventChannel channel = Verbs.backend().createEventChannel();
-        var id = channel.createId(com.ibm.disni.verbs.RdmaCm.RDMA_PS_TCP);
+        assumeTrue(transport() != DeviceTransport.IWARP, "iWARP has no RDMA WRITE WITH IMM");
+    }
+
+    /** What the device under test is. */
+    static DeviceTransport transport() throws IOException {
+        VerbsBackend backend = Verbs.backend();
+        if (!backend.name().equals("foreign")) {
+            return DeviceTransport.SOFT; // which has no device before there is a listener
+        }
+        RdmaEventChannel channel = backend.createEventChannel();
+        RdmaCmId id = channel.createId(RdmaCm.RDMA_PS_TCP);
         try {
             id.bindAddr(TestAddress.port(0));
-            assumeTrue(((Device) id.getVerbs()).hasWriteWithImm(), "iWARP has no RDMA WRITE WITH IMM");
-        } catch (IOException e) {
-            // The soft device has no device before there is a listener; it has WRITE WITH IMM.
-            require();
-            throw e;
+            return ((Device) id.getVerbs()).transport();
         } finally {
             int unused = id.destroyId();
             unused = channel.destroyEventChannel();
         }
-    }
-
-    static InetSocketAddress listenAddress() {
-        return TestAddress.port(0);
     }
 
     /** Runs a command, which must succeed, and returns its lines. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.IbvWC;
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -52,7 +53,8 @@ class RealDeviceTest {
             List<String> qps = RealDevice.run("rdma", "resource", "show", "qp");
             for (Endpoint end : List.of(link.client, link.server)) {
                 String lqpn = "lqpn " + end.qp.getQp_num() + " ";
-                String line = qps.stream().filter(qp -> qp.contains(lqpn)).findFirst().orElseThrow();
+                String line =
+                        qps.stream().filter(qp -> qp.contains(lqpn)).findFirst().orElseThrow();
                 // The kernel notes the thread that made the queue pair, not its process.
                 String tid = line.replaceFirst(".* pid (\\d+) .*", "$1");
                 assertTrue(Files.exists(Path.of("/proc/self/task", tid)), line);
@@ -100,12 +102,17 @@ class RealDeviceTest {
     }
 
     @Test
-    void aWrongKeyEndsTheConnectionWithARemoteAccessError() throws Exception {
+    void aWrongKeyEndsTheConnection() throws Exception {
         try (Link link = Link.open()) {
             link.client.remoteKey ^= 0x5A5A00;
             link.client.postInline(IbvSendWR.IBV_WR_RDMA_WRITE, ByteBuffer.allocate(8), 0, 5, SIGNALED);
             int status = link.client.reap(1).get(0).getStatus();
-            assertTrue(status != SUCCESS, "status " + status);
+            if (RealDevice.transport() == DeviceTransport.IWARP) {
+                // A write completes there when it is sent; only the end of the connection tells.
+                var unused = Endpoint.expect(link.clientChannel, EventType.RDMA_CM_EVENT_DISCONNECTED);
+            } else {
+                assertEquals(IbvWC.IbvWcStatus.IBV_WC_REM_ACCESS_ERR.ordinal(), status);
+            }
         }
     }
 

@@ -68,8 +68,9 @@ class LayoutTest {
                         + ", \"size of " + value + "\");\n");
             });
         }
-        expected.keySet().stream().filter(key -> key.contains(type + ")") || key.contains(type + ",")).forEach(key -> program
-                .append("printf(\"%s=%zu\\n\", \"" + key + "\", " + key + ");\n"));
+        expected.keySet().stream()
+                .filter(key -> key.contains(type + ")") || key.contains(type + ","))
+                .forEach(key -> program.append("printf(\"%s=%zu\\n\", \"" + key + "\", " + key + ");\n"));
     }
 
     private Map<String, Long> run(String program) throws Exception {
