@@ -44,7 +44,7 @@ class ConnectingTest {
     }
 
     private static InetSocketAddress loopback(int port) {
-        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        return TestAddress.port(port);
     }
 
     private static RdmaEventChannel channel() throws IOException {

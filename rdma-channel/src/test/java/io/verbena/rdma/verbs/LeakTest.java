@@ -8,7 +8,6 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -64,7 +63,7 @@ class LeakTest {
 
     /** Opens connections, all at once, and exchanges a message on each. */
     private static List<Endpoint> open(RdmaEventChannel channel, Server server, int count) throws IOException {
-        InetSocketAddress to = new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port());
+        InetSocketAddress to = TestAddress.port(server.port());
         Map<RdmaCmId, Endpoint> clients = new HashMap<>();
         List<Endpoint> all = new ArrayList<>();
         ArrayDeque<Endpoint> accepted = new ArrayDeque<>();
@@ -152,7 +151,7 @@ class LeakTest {
         try (Server server = new Server()) {
             openAndClose(channel, server, 1);
             Held before = Held.now();
-            InetSocketAddress to = new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port());
+            InetSocketAddress to = TestAddress.port(server.port());
             for (int i = 0; i < 20; i++) {
                 // Resolved, then dropped; with a queue pair, then dropped; asked, then dropped on either side.
                 int unused = Endpoint.resolve(channel, to).destroyId();

@@ -23,8 +23,13 @@ final class ConnParamDescriptor {
 
     private ConnParamDescriptor() {}
 
-    /** The private data stay where they are; the caller keeps them alive. */
+    /**
+     * Encodes parameters, NULL for null. The private data stay where they are; the caller keeps them alive.
+     */
     static MemorySegment encode(RdmaConnParam param, int qpNum, Arena arena) {
+        if (param == null) {
+            return MemorySegment.NULL;
+        }
         MemorySegment struct = arena.allocate(PARAM.layout());
         struct.set(JAVA_LONG, PRIVATE_DATA, param.getPrivate_data());
         struct.set(JAVA_BYTE, PRIVATE_DATA_LEN, param.getPrivate_data_len());

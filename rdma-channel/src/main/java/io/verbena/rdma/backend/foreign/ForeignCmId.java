@@ -25,6 +25,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * call is under way; both may be called again.
  */
 final class ForeignCmId extends RdmaCmId implements ConnectionId {
+    /** What fits in RDMA_PS_TCP (rdma_connect(3), rdma_accept(3), rdma_reject(3)). */
+    private static final int MAX_CONNECT_BYTES = 56;
+
+    private static final int MAX_ACCEPT_BYTES = 196;
     private static final int MAX_REJECT_BYTES = 148;
     private static final int RDMA_OPTION_ID = 0;
     private static final int OPTION_TOS = 0;
@@ -142,6 +146,7 @@ final class ForeignCmId extends RdmaCmId implements ConnectionId {
 
     @Override
     public void connect(RdmaConnParam param) throws IOException {
+        checkLength("rdma_connect", param, MAX_CONNECT_BYTES);
         try (Arena arena = Arena.ofConfined()) {
             int status = RdmaCmCalls.connect(handle(), ConnParamDescriptor.encode(param, qpNum(), arena));
             if (status < 0) {
@@ -152,11 +157,19 @@ final class ForeignCmId extends RdmaCmId implements ConnectionId {
 
     @Override
     public void accept(RdmaConnParam param) throws IOException {
+        checkLength("rdma_accept", param, MAX_ACCEPT_BYTES);
         try (Arena arena = Arena.ofConfined()) {
             int status = RdmaCmCalls.accept(handle(), ConnParamDescriptor.encode(param, qpNum(), arena));
             if (status < 0) {
                 throw Downcalls.failure(-status, "rdma_accept", getDestination());
             }
+        }
+    }
+
+    private static void checkLength(String call, RdmaConnParam param, int limit) throws IOException {
+        int length = param == null ? 0 : Byte.toUnsignedInt(param.getPrivate_data_len());
+        if (length > limit) {
+            throw new IOException(call + ": private data of " + length + " bytes > " + limit);
         }
     }
 
