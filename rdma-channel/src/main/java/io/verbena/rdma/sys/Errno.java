@@ -10,6 +10,7 @@ public final class Errno {
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
     public static final int EACCES = 13;
+    public static final int ENODEV = 19;
     public static final int EINVAL = 22;
     public static final int ENFILE = 23;
     public static final int EMFILE = 24;
@@ -45,6 +46,7 @@ public final class Errno {
             case EAGAIN -> "EAGAIN";
             case ENOMEM -> "ENOMEM";
             case EACCES -> "EACCES";
+            case ENODEV -> "ENODEV";
             case EINVAL -> "EINVAL";
             case ENFILE -> "ENFILE";
             case EMFILE -> "EMFILE";

@@ -7,6 +7,7 @@ import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.IbvSge;
 import com.ibm.disni.verbs.SVCPostSend;
 import io.verbena.rdma.verbs.SendWr;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -72,8 +73,12 @@ final class ForeignSendWr implements SendWr, SVCPostSend.RdmaMod {
     }
 
     /** Writes what depends on the payload; right before the post. */
-    void prepare() {
+    void prepare() throws IOException {
         if (source != null) {
+            if (sourceLength > scratch.limit()) {
+                throw new IOException("ibv_post_send: inline data of " + sourceLength + " bytes > max_inline_data="
+                        + scratch.limit() + " of the queue pair");
+            }
             scratch.put(0, source, sourceOffset, sourceLength);
             inlineSge.setLength(sourceLength);
             set(inlineSgeList, sourceLength == 0 ? 0 : 1, flags | INLINE);
@@ -110,10 +115,6 @@ final class ForeignSendWr implements SendWr, SVCPostSend.RdmaMod {
     @Override
     public void setInlineSource(ByteBuffer buffer, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, buffer.limit());
-        if (length > scratch.limit()) {
-            throw new IllegalArgumentException(
-                    "inline data of " + length + " bytes > max_inline_data=" + scratch.limit() + " of the queue pair");
-        }
         source = buffer;
         sourceOffset = offset;
         sourceLength = length;
