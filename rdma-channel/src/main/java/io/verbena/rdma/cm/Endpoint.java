@@ -32,8 +32,16 @@ public final class Endpoint implements AutoCloseable {
      * @param recvWrs receive requests posted at most
      * @param ringBytes bytes of the receive ring
      * @param trailerBytes bytes behind the ring, for the peer to read
+     * @param sendRingBytes bytes of the send ring; 0 if the device inlines every message
+     * @param recvElementBytes bytes that a receive scatters: 4 with {@link #writeThenSend}, else 0
      */
-    public record Sizes(int sendWrs, int recvWrs, int ringBytes, int trailerBytes) {}
+    public record Sizes(
+            int sendWrs, int recvWrs, int ringBytes, int trailerBytes, int sendRingBytes, int recvElementBytes) {
+        /** Whether messages are RDMA WRITE and SEND, since the device has no RDMA WRITE WITH IMM. */
+        public boolean writeThenSend() {
+            return recvElementBytes > 0;
+        }
+    }
 
     private static final Logger LOG = System.getLogger("io.verbena.rdma.cm");
     private static final int POLL_BATCH = 32;
@@ -46,6 +54,8 @@ public final class Endpoint implements AutoCloseable {
     private IbvCQ cq;
     private IbvQP qp;
     private RegisteredMemory memory;
+    private RegisteredMemory sendRing;
+    private RegisteredMemory received;
     private CompletionPort port;
     private PostCalls posts;
 
@@ -82,7 +92,16 @@ public final class Endpoint implements AutoCloseable {
         int access = IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE;
         memory = device.allocate(id, pd, sizes.ringBytes + sizes.trailerBytes, access);
         port = new CompletionPort(cq, channel, POLL_BATCH);
-        posts = new PostCalls(qp);
+        if (sizes.sendRingBytes > 0) {
+            sendRing = device.allocate(id, pd, sizes.sendRingBytes, 0);
+        }
+        if (sizes.writeThenSend()) {
+            int bytes = sizes.recvWrs * sizes.recvElementBytes;
+            received = device.allocate(id, pd, bytes, IbvMr.IBV_ACCESS_LOCAL_WRITE);
+        }
+        posts = sizes.writeThenSend()
+                ? new WriteThenSendCalls(qp, sendRing, received, sizes.recvWrs)
+                : new WriteWithImmCalls(qp, sendRing);
         posts.postReceives(sizes.recvWrs);
     }
 
@@ -159,6 +178,11 @@ public final class Endpoint implements AutoCloseable {
         return memory.buffer();
     }
 
+    /** The send ring; null if the device inlines every message. */
+    public ByteBuffer sendRing() {
+        return sendRing == null ? null : sendRing.buffer();
+    }
+
     /** The region of {@link #memory}. */
     public IbvMr region() {
         return memory.mr();
@@ -185,13 +209,19 @@ public final class Endpoint implements AutoCloseable {
             quietly("ibv_destroy_comp_channel", channel::destroyCompChannel);
             channel = null;
         }
-        if (memory != null) {
-            memory.close();
-            memory = null;
-        }
+        memory = close(memory);
+        sendRing = close(sendRing);
+        received = close(received);
         if (id.isOpen()) {
             quietly("rdma_destroy_id", id::destroyId);
         }
+    }
+
+    private static RegisteredMemory close(RegisteredMemory memory) {
+        if (memory != null) {
+            memory.close();
+        }
+        return null;
     }
 
     private interface Call {

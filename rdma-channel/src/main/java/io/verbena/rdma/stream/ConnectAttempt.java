@@ -12,6 +12,7 @@ import io.verbena.rdma.protocol.StreamProtocol;
 import io.verbena.rdma.protocol.VersionRange;
 import io.verbena.rdma.sys.Errno;
 import io.verbena.rdma.verbs.ConnectionId;
+import io.verbena.rdma.verbs.Device;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -40,6 +41,7 @@ final class ConnectAttempt {
 
     private RdmaCmId id;
     private RdmaEventChannel channel;
+    private StreamShape shape;
     private Endpoint endpoint;
     private boolean done;
     private VerbsStream stream;
@@ -109,14 +111,10 @@ final class ConnectAttempt {
     }
 
     private void connect() throws IOException {
-        endpoint = Endpoint.create(id, StreamParts.sizes(ringBytesLog2));
+        shape = StreamShape.of((Device) id.getVerbs(), ringBytesLog2);
+        endpoint = Endpoint.create(id, shape.sizes());
         var offer = new PrivateData.Connect(
-                VersionRange.SUPPORTED,
-                0,
-                0,
-                StreamParts.offer(endpoint, ringBytesLog2),
-                local.getPort(),
-                local.getAddress());
+                VersionRange.SUPPORTED, 0, 0, shape.offer(endpoint), local.getPort(), local.getAddress());
         ByteBuffer data = ByteBuffer.allocate(PrivateData.CONNECT_BYTES);
         PrivateData.encode(offer, data);
         id.connect(StreamParts.connParam(data.flip()));
@@ -131,12 +129,11 @@ final class ConnectAttempt {
             fail(version ? Reason.VERSION : Reason.REJECTED, new IOException(e));
             return;
         }
-        var protocol = StreamProtocol.client(
-                StreamSettings.terms(ringBytesLog2), accept.ring().terms(), StreamSettings.sendLimits());
+        var protocol = StreamProtocol.client(shape.terms(), accept.ring().terms(), shape.sendLimits());
         var peer = new PeerRing(accept.ring().ringAddress(), accept.ring().rkey());
         var made = new VerbsStream(endpoint, protocol, peer, local, remote);
         RdmaCmId bound = id;
-        made.onDestroy(() -> loop.unbind(bound));
+        made.onDestroy(loop, () -> loop.unbind(bound));
         made.sendHello();
         moveToControlThread();
         stream = made;

@@ -10,6 +10,7 @@ import io.verbena.rdma.protocol.RejectReason;
 import io.verbena.rdma.protocol.StreamProtocol;
 import io.verbena.rdma.protocol.VersionRange;
 import io.verbena.rdma.verbs.ConnectionId;
+import io.verbena.rdma.verbs.Device;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -61,14 +62,14 @@ final class IncomingConnection {
     private void accept(PrivateData.Connect connect) throws IOException {
         loop.bind(id, this::onEvent);
         timeout = loop.schedule(StreamSettings.CONNECT_TIMEOUT_MS * 1_000_000L, this::abandon);
-        endpoint = Endpoint.create(id, StreamParts.sizes(ringBytesLog2));
-        var protocol = StreamProtocol.server(
-                StreamSettings.terms(ringBytesLog2), connect.ring().terms(), StreamSettings.sendLimits());
+        StreamShape shape = StreamShape.of((Device) id.getVerbs(), ringBytesLog2);
+        endpoint = Endpoint.create(id, shape.sizes());
+        var protocol = StreamProtocol.server(shape.terms(), connect.ring().terms(), shape.sendLimits());
         var peer = new PeerRing(connect.ring().ringAddress(), connect.ring().rkey());
         stream = new VerbsStream(endpoint, protocol, peer, address(id.getSource()), address(id.getDestination()));
-        stream.onDestroy(() -> loop.unbind(id));
+        stream.onDestroy(loop, () -> loop.unbind(id));
         int version = VersionRange.SUPPORTED.common(connect.versions());
-        var accept = new PrivateData.Accept(version, 0, 0, StreamParts.offer(endpoint, ringBytesLog2));
+        var accept = new PrivateData.Accept(version, 0, 0, shape.offer(endpoint));
         ByteBuffer data = ByteBuffer.allocate(PrivateData.ACCEPT_BYTES);
         PrivateData.encode(accept, data);
         id.accept(StreamParts.connParam(data.flip()));

@@ -28,12 +28,17 @@ final class MessageWriter {
     private final SendHalf tx;
     private final PostCalls posts;
     private final PeerRing peer;
+
+    /** Null on a device that inlines every message. */
+    private final ByteBuffer sendRing;
+
     private ByteBuffer stage;
     private volatile boolean failed;
 
-    MessageWriter(SendHalf tx, PostCalls posts, PeerRing peer) throws IOException {
+    MessageWriter(SendHalf tx, PostCalls posts, ByteBuffer sendRing, PeerRing peer) throws IOException {
         this.tx = tx;
         this.posts = posts;
+        this.sendRing = sendRing;
         this.peer = peer;
         posts.peerRing(peer.rkey());
     }
@@ -127,10 +132,18 @@ final class MessageWriter {
     }
 
     private boolean post(ByteBuffer src, int offset, int bytes) {
+        boolean inline = tx.inline();
+        if (!inline) {
+            sendRing.put(tx.localOffset(), src, offset, bytes);
+        }
         tx.commit(bytes);
         try {
             long to = peer.address() + tx.remoteOffset();
-            posts.write(src, offset, bytes, to, tx.immediate(), tx.wrId(), tx.signalled());
+            if (inline) {
+                posts.write(src, offset, bytes, to, tx.immediate(), tx.wrId(), tx.signalled());
+            } else {
+                posts.writeFromSendRing(tx.localOffset(), bytes, to, tx.immediate(), tx.wrId(), tx.signalled());
+            }
             return !failed;
         } catch (IOException e) {
             return fail(e);

@@ -1,9 +1,6 @@
 package io.verbena.rdma.stream;
 
-import io.verbena.rdma.protocol.CreditTerms;
-import io.verbena.rdma.protocol.ImmediateCodec;
 import io.verbena.rdma.protocol.ProtocolLimits;
-import io.verbena.rdma.protocol.SendLimits;
 
 /** Sizes and times of streams, from system properties; read once. */
 final class StreamSettings {
@@ -19,23 +16,21 @@ final class StreamSettings {
     /** A word behind the receive ring tells how much of it was read; a cache line of its own. */
     static final int TRAILER_BYTES = 64;
 
-    private static final int SEND_WRS = 256;
-    private static final int SIGNAL_INTERVAL = 64;
+    static final int SEND_WRS = 256;
+    static final int SIGNAL_INTERVAL = 64;
+
+    /** The send ring on devices that can't inline every message. */
+    static final int SEND_RING_BYTES = 256 * 1024;
+
+    /** How long a closed stream may take to deliver what is left, in nanoseconds. */
+    static final long LINGER_NS = 10_000_000_000L;
 
     private StreamSettings() {}
-
-    static SendLimits sendLimits() {
-        return new SendLimits(SEND_WRS, SIGNAL_INTERVAL, SendLimits.INLINE_ANY, 0, ImmediateCodec.WRITE_WITH_IMM);
-    }
 
     /** The ring for a wish of a program: the next power of two, never below the default. */
     static int ringBytesLog2(int wanted) {
         int bytes = Math.clamp(wanted, RING_BYTES, 1 << ProtocolLimits.MAX_RING_BYTES_LOG2);
         return Integer.SIZE - Integer.numberOfLeadingZeros(bytes - 1);
-    }
-
-    static CreditTerms terms(int ringBytesLog2) {
-        return CreditTerms.of(ringBytesLog2, DATA_WRS);
     }
 
     private static int ringProperty() {

@@ -1,6 +1,7 @@
 package io.verbena.rdma.stream;
 
 import com.ibm.disni.verbs.IbvWC;
+import io.verbena.rdma.cm.ControlLoop;
 import io.verbena.rdma.cm.Endpoint;
 import io.verbena.rdma.cm.PostCalls;
 import io.verbena.rdma.completion.CompletionPort;
@@ -12,6 +13,7 @@ import io.verbena.rdma.protocol.SendHalf;
 import io.verbena.rdma.protocol.SendState;
 import io.verbena.rdma.protocol.StreamProtocol;
 import io.verbena.rdma.protocol.WriteEnd;
+import io.verbena.rdma.verbs.DeviceTransport;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -100,7 +102,7 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
         this.peer = peer;
         this.ring = endpoint.memory();
         this.consumedAt = rx.ring().ringBytes();
-        this.writer = new MessageWriter(tx, endpoint.posts(), peer);
+        this.writer = new MessageWriter(tx, endpoint.posts(), endpoint.sendRing(), peer);
         this.local = local;
         this.remote = remote;
     }
@@ -316,7 +318,7 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
     /** Takes all completions; under the poll lock. */
     private void reap() {
         assert pollLock.isHeldByCurrentThread();
-        if (closed || transportEnded) {
+        if (!pollable()) {
             return;
         }
         int events = 0;
@@ -338,10 +340,18 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
         }
     }
 
+    /** Whether completions are to be taken: not after the close, but by who lingers over what it left. */
+    private boolean pollable() {
+        return (!closed || lingering != null) && !transportEnded;
+    }
+
     private int handle(int n) throws IOException {
         int receives = 0;
         for (int i = 0; i < n; i++) {
-            receives += isReceive(port.completion(i)) ? 1 : 0;
+            if (isReceive(port.completion(i))) {
+                endpoint.posts().takeImmediate(port.completion(i));
+                receives++;
+            }
         }
         if (receives > 0) {
             endpoint.posts().postReceives(receives); // before their messages are handled: PROTOCOL.md, section 5.3
@@ -483,7 +493,7 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
     public int arm() {
         pollLock.lock();
         try {
-            if (!closed && !transportEnded) {
+            if (pollable()) {
                 arm0();
                 reap();
             }
@@ -506,7 +516,7 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
     public void consumeEvent() {
         pollLock.lock();
         try {
-            if (!closed && !transportEnded) {
+            if (pollable()) {
                 port.consumeEvent();
             }
         } catch (IOException e) {
@@ -565,11 +575,14 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
         pollLock.lock();
         try {
             reap();
-            if (!closed && !transportEnded) {
+            if (pollable()) {
                 afterReap(transportEnd());
             }
         } finally {
             pollLock.unlock();
+        }
+        if (lingering != null) {
+            lingering.look();
         }
     }
 
@@ -644,21 +657,65 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
 
     /** Once; nobody sleeps on the descriptor, and nobody is in a post or poll since closed was set under both locks. */
     private void destroy() {
-        if (DESTROYED.compareAndSet(this, false, true)) {
-            pollLock.lock();
-            try {
-                onDestroy.run();
-                endpoint.close();
-            } finally {
-                pollLock.unlock();
-            }
+        if (!DESTROYED.compareAndSet(this, false, true)) {
+            return;
+        }
+        if (loop != null && mustLinger()) {
+            loop.execute(this::linger);
+        } else {
+            release();
+        }
+    }
+
+    /** The soft device delivers what was posted by itself; disconnecting any other throws it away. */
+    private boolean mustLinger() {
+        return endpoint.device().transport() != DeviceTransport.SOFT && !delivered();
+    }
+
+    /** Whether nothing is left to wait for before the queue pair is disconnected. */
+    boolean delivered() {
+        pollLock.lock();
+        try {
+            return transportEnded || tx.mayDisconnect();
+        } finally {
+            pollLock.unlock();
+        }
+    }
+
+    private void linger() {
+        pollLock.lock();
+        try {
+            lingering = new LingeringClose(loop, this);
+        } finally {
+            pollLock.unlock();
+        }
+        lingering.begin();
+    }
+
+    /** Destroys the verbs objects. */
+    void release() {
+        pollLock.lock();
+        try {
+            onDestroy.run();
+            endpoint.close();
+        } finally {
+            pollLock.unlock();
         }
     }
 
     private Runnable onDestroy = () -> {};
+    private ControlLoop loop;
 
-    /** Sets what runs before the verbs objects are destroyed; before the stream is given to anyone. */
-    void onDestroy(Runnable action) {
+    /** Set on the control thread under the poll lock. */
+    private LingeringClose lingering;
+
+    /**
+     * Sets what runs before the verbs objects are destroyed; before the stream is given to anyone.
+     *
+     * @param controlLoop where the stream lingers after its close
+     */
+    void onDestroy(ControlLoop controlLoop, Runnable action) {
+        loop = controlLoop;
         onDestroy = action;
     }
 

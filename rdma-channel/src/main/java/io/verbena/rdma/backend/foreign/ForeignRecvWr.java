@@ -5,10 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import com.ibm.disni.verbs.IbvRecvWR;
 import com.ibm.disni.verbs.IbvSge;
+import com.ibm.disni.verbs.SVCPostSend;
 import io.verbena.rdma.verbs.RecvWr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * A receive request as a chain of equal {@code struct ibv_recv_wr}s in native memory, so that many can be posted by few
@@ -75,6 +77,12 @@ final class ForeignRecvWr implements RecvWr {
     @Override
     public long getWr_id() {
         return wrId;
+    }
+
+    @Override
+    public SVCPostSend.SgeMod getSgeMod(int index) {
+        Objects.checkIndex(index, sgeCount);
+        return new ForeignSge(elements.asSlice(index * VerbsDescriptor.SGE_BYTES, VerbsDescriptor.SGE_BYTES));
     }
 
     @Override
