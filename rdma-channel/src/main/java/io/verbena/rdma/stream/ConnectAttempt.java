@@ -34,6 +34,9 @@ import java.util.function.Consumer;
 final class ConnectAttempt {
     private static final Logger LOG = System.getLogger("io.verbena.rdma.stream");
 
+    /** How InfiniBand's CM says that nobody listens; other reject codes are positive too. */
+    private static final int IB_CM_REJ_INVALID_SERVICE_ID = 8;
+
     private final ControlLoop loop;
     private final InetSocketAddress local;
     private final InetSocketAddress remote;
@@ -153,6 +156,9 @@ final class ConnectAttempt {
     }
 
     private static Reason reason(int status) {
+        if (status == IB_CM_REJ_INVALID_SERVICE_ID) {
+            return Reason.NO_LISTENER;
+        }
         return switch (-status) {
             case Errno.ECONNREFUSED, Errno.ENOENT -> Reason.NO_LISTENER;
             case Errno.ENETUNREACH -> Reason.NOT_LOCAL;

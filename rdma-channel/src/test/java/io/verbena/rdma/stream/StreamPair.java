@@ -8,6 +8,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A listener with its TCP twin, and streams connected to it, in one process. */
@@ -16,14 +18,27 @@ final class StreamPair implements AutoCloseable {
     final StreamListener listener;
     final InetSocketAddress address;
     final SocketChannel clientTwin;
+
+    /** One for each further connection: two from one port to one listener can't be. */
+    private final List<SocketChannel> moreTwins = new ArrayList<>();
+
+    private boolean clientTwinUsed;
     RdmaStream client;
     RdmaStream server;
 
     private StreamPair(int backlog) throws IOException {
-        twin = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        twin = ServerSocketChannel.open().bind(localPort());
         address = (InetSocketAddress) twin.getLocalAddress();
         listener = StreamFabric.get().listen(address, backlog, 0);
-        clientTwin = SocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        clientTwin = SocketChannel.open().bind(localPort());
+    }
+
+    /** A free port where the device under test is reached: {@code io.verbena.test.address}, by default the loopback. */
+    static InetSocketAddress localPort() {
+        String address = System.getProperty("io.verbena.test.address");
+        return address == null
+                ? new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)
+                : new InetSocketAddress(address, 0);
     }
 
     static StreamPair listening(int backlog) throws IOException {
@@ -42,11 +57,19 @@ final class StreamPair implements AutoCloseable {
     }
 
     RdmaStream connect() throws IOException {
-        PendingConnect pending = StreamFabric.get().connect(clientAddress(), address, 0, true);
+        InetSocketAddress local = clientTwinUsed ? anotherTwin() : clientAddress();
+        clientTwinUsed = true;
+        PendingConnect pending = StreamFabric.get().connect(local, address, 0, true);
         assertTrue(pending.await(20, TimeUnit.SECONDS), "the connect hangs");
         assertNotNull(pending.stream(), () -> "failed: " + pending.failure());
         pending.release();
         return pending.stream();
+    }
+
+    InetSocketAddress anotherTwin() throws IOException {
+        SocketChannel another = SocketChannel.open().bind(localPort());
+        moreTwins.add(another);
+        return (InetSocketAddress) another.getLocalAddress();
     }
 
     RdmaStream accept() {
@@ -71,5 +94,8 @@ final class StreamPair implements AutoCloseable {
         listener.close();
         twin.close();
         clientTwin.close();
+        for (SocketChannel another : moreTwins) {
+            another.close();
+        }
     }
 }
