@@ -14,10 +14,14 @@ import java.util.concurrent.TimeUnit;
 
 /** A listener with its TCP twin, and streams connected to it, in one process. */
 final class StreamPair implements AutoCloseable {
+    /** iWARP's connections take the TCP ports themselves; there a twin only finds a free one. */
+    static final boolean TWINS = !"siw".equals(System.getProperty("io.verbena.test.device"));
+
     final ServerSocketChannel twin;
     final StreamListener listener;
     final InetSocketAddress address;
     final SocketChannel clientTwin;
+    private final InetSocketAddress clientAddress;
 
     /** One for each further connection: two from one port to one listener can't be. */
     private final List<SocketChannel> moreTwins = new ArrayList<>();
@@ -29,8 +33,15 @@ final class StreamPair implements AutoCloseable {
     private StreamPair(int backlog) throws IOException {
         twin = ServerSocketChannel.open().bind(localPort());
         address = (InetSocketAddress) twin.getLocalAddress();
+        if (!TWINS) {
+            twin.close();
+        }
         listener = StreamFabric.get().listen(address, backlog, 0);
         clientTwin = SocketChannel.open().bind(localPort());
+        clientAddress = (InetSocketAddress) clientTwin.getLocalAddress();
+        if (!TWINS) {
+            clientTwin.close();
+        }
     }
 
     /** A free port where the device under test is reached: {@code io.verbena.test.address}, by default the loopback. */
@@ -52,8 +63,8 @@ final class StreamPair implements AutoCloseable {
         return pair;
     }
 
-    InetSocketAddress clientAddress() throws IOException {
-        return (InetSocketAddress) clientTwin.getLocalAddress();
+    InetSocketAddress clientAddress() {
+        return clientAddress;
     }
 
     RdmaStream connect() throws IOException {
@@ -69,7 +80,11 @@ final class StreamPair implements AutoCloseable {
     InetSocketAddress anotherTwin() throws IOException {
         SocketChannel another = SocketChannel.open().bind(localPort());
         moreTwins.add(another);
-        return (InetSocketAddress) another.getLocalAddress();
+        var bound = (InetSocketAddress) another.getLocalAddress();
+        if (!TWINS) {
+            another.close();
+        }
+        return bound;
     }
 
     RdmaStream accept() {
