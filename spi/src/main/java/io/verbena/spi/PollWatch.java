@@ -36,9 +36,9 @@ final class PollWatch implements ReadinessListener {
         this.target = target;
     }
 
-    /** The operations of interest that this watch can report. */
+    /** The operations of interest that this watch can report; none of a channel that is being closed. */
     int wanted() {
-        return key.isValid() ? key.interest() & target.ops() : 0;
+        return key.isAlive() ? key.interest() & target.ops() : 0;
     }
 
     /** Whether the key is still watched by this. */

@@ -130,6 +130,11 @@ final class RdmaKey extends AbstractSelectionKey {
 
     // --- for the selector; these do not care whether the key is valid
 
+    /** Whether the key is valid and will be: close makes what is below the channel look ready before it cancels keys. */
+    boolean isAlive() {
+        return isValid() && channel.isOpen();
+    }
+
     int interest() {
         return interest;
     }

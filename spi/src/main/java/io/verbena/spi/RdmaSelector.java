@@ -139,12 +139,7 @@ final class RdmaSelector extends AbstractSelector {
     private int lockedSelect(Consumer<SelectionKey> action, long timeoutMs, boolean blocking) throws IOException {
         prepare();
         if (blocking) {
-            begin();
-            try {
-                collectBlocking(timeoutMs);
-            } finally {
-                end();
-            }
+            collectBlocking(timeoutMs);
         } else {
             collectNow();
         }
@@ -185,7 +180,7 @@ final class RdmaSelector extends AbstractSelector {
             sleep(leftMs);
             prepare();
             any = poller.poll();
-            if (any || !found.isEmpty()) {
+            if (anyFound()) {
                 return;
             }
         }
@@ -208,13 +203,20 @@ final class RdmaSelector extends AbstractSelector {
 
     private void sleep(long leftMs) throws IOException {
         boolean streams = poller.usesEpoll();
-        long startNs = streams ? System.nanoTime() : 0;
-        watcher.sleep(leftMs);
-        if (streams) {
-            lastKernelCheckNs = System.nanoTime();
-            if (poller.hasActive()) {
-                spinner.slept(lastKernelCheckNs - startNs);
-            }
+        if (!streams) {
+            watcher.sleep(leftMs); // in the JDK selector, which has a hook for interrupts of its own
+            return;
+        }
+        long startNs = System.nanoTime();
+        begin();
+        try {
+            watcher.sleep(leftMs);
+        } finally {
+            end();
+        }
+        lastKernelCheckNs = System.nanoTime();
+        if (poller.hasActive()) {
+            spinner.slept(lastKernelCheckNs - startNs);
         }
     }
 
@@ -276,6 +278,16 @@ final class RdmaSelector extends AbstractSelector {
         key.found |= ops;
     }
 
+    /** Whether there is something to report; a key whose channel closed meanwhile is no reason to return. */
+    private boolean anyFound() {
+        for (int i = found.size() - 1; i >= 0; i--) {
+            if (!found.get(i).isAlive()) {
+                found.remove(i).found = 0;
+            }
+        }
+        return !found.isEmpty();
+    }
+
     /** After an exception, keys may be left that were not told. */
     private void forgetFound() {
         for (int i = 0; i < found.size(); i++) {
@@ -290,7 +302,7 @@ final class RdmaSelector extends AbstractSelector {
             RdmaKey key = found.get(i);
             int ops = key.found & key.interest();
             key.found = 0;
-            if (ops != 0 && key.isValid()) {
+            if (ops != 0 && key.isAlive()) {
                 n += action == null ? select(key, ops) : perform(action, key, ops);
             }
         }
@@ -408,11 +420,15 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private void flushCancelled() {
-        RdmaKey key;
-        while ((key = inbox.nextCancelled()) != null) {
+        RdmaKey key = inbox.nextCancelled();
+        if (key == null) {
+            return;
+        }
+        for (; key != null; key = inbox.nextCancelled()) {
             drop(key);
             keys.remove(key);
         }
+        // AbstractSelector's own set is not used; a key that comes to it late goes with the next
         Set<SelectionKey> javas = cancelledKeys();
         synchronized (javas) {
             javas.clear();

@@ -6,6 +6,7 @@ import io.verbena.rdma.sys.Linux;
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -33,8 +34,10 @@ final class Sleeper implements AutoCloseable {
     private EventFd wake;
     private Bridge bridge;
 
+    /** Held while signalling, and to close: so nobody signals on a descriptor that is closed. */
     private final Object kickLock = new Object();
-    private volatile int state = AWAKE;
+
+    private final AtomicInteger state = new AtomicInteger(AWAKE);
 
     /**
      * Opens the JDK selector; the epoll set comes with its first use.
@@ -77,19 +80,19 @@ final class Sleeper implements AutoCloseable {
 
     /** Ends the sleep under way, if any. */
     void kick() {
-        int seen = state;
+        int seen = state.get();
         if (seen == AWAKE || seen == CLOSED) {
             return;
         }
         synchronized (kickLock) {
-            switch (state) {
-                case IN_SELECTOR -> inner.wakeup();
-                case IN_EPOLL -> wake.signal();
-                default -> {
-                    return;
+            // fails if the sleeper woke: it looks for work before it sleeps again, maybe in another place
+            if (state.compareAndSet(seen, AWAKE)) {
+                if (seen == IN_SELECTOR) {
+                    inner.wakeup();
+                } else {
+                    wake.signal();
                 }
             }
-            state = AWAKE;
         }
     }
 
@@ -107,32 +110,24 @@ final class Sleeper implements AutoCloseable {
         if (throughInner && useEpoll && timeoutMs != 0 && bridge == null) {
             bridge = new Bridge(inner, epoll().fd());
         }
-        long timeout = timeoutMs;
-        if (timeout != 0) {
-            state = throughInner ? IN_SELECTOR : IN_EPOLL;
-            if (hasWork.getAsBoolean()) {
-                timeout = 0;
-            }
+        if (timeoutMs == 0) {
+            look(0, throughInner, useEpoll);
+            return;
         }
+        state.set(throughInner ? IN_SELECTOR : IN_EPOLL);
         try {
-            if (throughInner) {
-                select(timeout);
-            }
-            if (useEpoll) {
-                drain(throughInner ? 0 : timeout);
-            }
+            look(hasWork.getAsBoolean() ? 0 : timeoutMs, throughInner, useEpoll);
         } finally {
-            awake();
+            state.setRelease(AWAKE); // a kick under way may still come: the next sleep is then short
         }
     }
 
-    private void awake() {
-        if (state != AWAKE) {
-            synchronized (kickLock) {
-                if (state != CLOSED) {
-                    state = AWAKE;
-                }
-            }
+    private void look(long timeoutMs, boolean throughInner, boolean useEpoll) throws IOException {
+        if (throughInner) {
+            select(timeoutMs);
+        }
+        if (useEpoll) {
+            drain(throughInner ? 0 : timeoutMs);
         }
     }
 
@@ -165,7 +160,7 @@ final class Sleeper implements AutoCloseable {
     @Override
     public void close() throws IOException {
         synchronized (kickLock) {
-            state = CLOSED;
+            state.set(CLOSED);
         }
         try {
             inner.close();

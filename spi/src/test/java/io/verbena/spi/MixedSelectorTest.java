@@ -228,7 +228,7 @@ class MixedSelectorTest {
             warm.client().register(selector, SelectionKey.OP_READ);
             Pipe first = pipe();
             first.source().register(selector, SelectionKey.OP_READ);
-            selector.select(1);
+            sleepOnce(selector);
             close(first);
             selector.selectNow();
             Wait.until("quiet", MixedSelectorTest::fdsAreSteady);
@@ -238,6 +238,13 @@ class MixedSelectorTest {
             }
             Wait.untilEquals("descriptors", before, Wait::openFds);
         }
+    }
+
+    /** So that the selector has opened what it needs to sleep. */
+    private static void sleepOnce(Selector selector) throws Exception {
+        Wait.Task<Integer> select = Wait.start(() -> selector.select()).blockedIn("select");
+        selector.wakeup();
+        assertEquals(0, select.get());
     }
 
     private static boolean fdsAreSteady() throws Exception {
@@ -276,7 +283,7 @@ class MixedSelectorTest {
             warm.client().register(selector, SelectionKey.OP_READ);
             Pipe first = pipe();
             first.source().register(selector, SelectionKey.OP_READ);
-            selector.select(1);
+            sleepOnce(selector);
             close(first);
             selector.selectNow();
             Wait.until("quiet", MixedSelectorTest::fdsAreSteady);
@@ -307,7 +314,7 @@ class MixedSelectorTest {
                 try (Selector another = variant.selector()) {
                     pair.client().register(another, SelectionKey.OP_READ);
                     pipe.source().register(another, SelectionKey.OP_READ);
-                    another.select(1);
+                    sleepOnce(another);
                 }
                 assertFalse(pair.client().isRegistered());
                 assertFalse(pipe.source().isRegistered());

@@ -1,7 +1,12 @@
 package io.verbena.spi;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -40,8 +45,22 @@ final class Wait {
         try {
             until(what, () -> count.getAsLong() == expected);
         } catch (AssertionError e) {
-            throw new AssertionError(what + ": expected " + expected + ", is " + count.getAsLong(), e);
+            throw new AssertionError(
+                    what + ": expected " + expected + ", is " + count.getAsLong() + "; open: " + fdTargets(), e);
         }
+    }
+
+    /** What the open descriptors of this process are. */
+    static List<String> fdTargets() {
+        List<String> targets = new ArrayList<>();
+        for (String fd : Objects.requireNonNull(new File("/proc/self/fd").list())) {
+            try {
+                targets.add(fd + "=" + Files.readSymbolicLink(Path.of("/proc/self/fd", fd)));
+            } catch (IOException e) {
+                targets.add(fd + "=gone");
+            }
+        }
+        return targets;
     }
 
     /** Open descriptors of this process. */
