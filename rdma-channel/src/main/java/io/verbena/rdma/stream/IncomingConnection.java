@@ -19,12 +19,17 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 
 /**
- * A connection on its way to a listener: request, accept, established, HELLO. Belongs to the control thread.
+ * A connection on its way to a listener: request, accept, established, HELLO. Belongs to the control thread, but for
+ * {@link #complete}.
  *
- * <p>It is shown to the program only after the HELLO, so a client that gave up and went to TCP never shows twice.
+ * <p>Who takes it out of the listener's set of incoming connections owns the stream: an accepting thread that found the
+ * HELLO itself, or the control thread. While the control thread watches the stream's descriptor it is a listener of the
+ * stream, so that the descriptor can't be closed, and its number used again, meanwhile. It is shown to the program only after the HELLO, so a client that gave up and went to TCP never shows twice.
  */
 final class IncomingConnection {
     private static final Logger LOG = System.getLogger("io.verbena.rdma.stream");
+
+    private static final ReadinessListener WATCHING = () -> {};
 
     private final ControlLoop loop;
     private final VerbsListener listener;
@@ -32,7 +37,7 @@ final class IncomingConnection {
     private final int ringBytesLog2;
 
     private Endpoint endpoint;
-    private VerbsStream stream;
+    private volatile VerbsStream stream;
     private ControlLoop.Timer timeout;
     private boolean watching;
     private boolean over;
@@ -51,7 +56,7 @@ final class IncomingConnection {
         } catch (PrivateDataException e) {
             LOG.log(Level.DEBUG, "connect request refused", e);
             boolean version = e.fault() == PrivateDataException.Fault.VERSION;
-            listener.failed(this);
+            boolean unused = listener.failed(this);
             reject(version ? RejectReason.VERSION : RejectReason.MALFORMED);
         } catch (IOException e) {
             LOG.log(Level.WARNING, "a connection over RDMA can't be accepted", e);
@@ -66,8 +71,9 @@ final class IncomingConnection {
         endpoint = Endpoint.create(id, shape.sizes());
         var protocol = StreamProtocol.server(shape.terms(), connect.ring().terms(), shape.sendLimits());
         var peer = new PeerRing(connect.ring().ringAddress(), connect.ring().rkey());
-        stream = new VerbsStream(endpoint, protocol, peer, address(id.getSource()), address(id.getDestination()));
-        stream.onDestroy(loop, () -> loop.unbind(id));
+        var made = new VerbsStream(endpoint, protocol, peer, address(id.getSource()), address(id.getDestination()));
+        made.onDestroy(loop, () -> loop.unbind(id));
+        stream = made;
         int version = VersionRange.SUPPORTED.common(connect.versions());
         var accept = new PrivateData.Accept(version, 0, 0, shape.offer(endpoint));
         ByteBuffer data = ByteBuffer.allocate(PrivateData.ACCEPT_BYTES);
@@ -84,7 +90,8 @@ final class IncomingConnection {
 
     private void onEvent(CmMessage message) {
         if (over) {
-            if (message.type() == CmMessage.Type.DISCONNECTED && stream != null) {
+            boolean lost = message.type() != CmMessage.Type.ESTABLISHED && message.type() != CmMessage.Type.OTHER;
+            if (lost && stream != null) {
                 stream.onDisconnected();
             }
             return;
@@ -98,8 +105,9 @@ final class IncomingConnection {
 
     private void awaitHello() {
         try {
-            loop.watch(stream.fd(), this::look);
+            stream.addListener(WATCHING);
             watching = true;
+            loop.watch(stream.fd(), this::look);
             armAndLook();
         } catch (IOException e) {
             LOG.log(Level.WARNING, "can't wait for a connection's first message", e);
@@ -116,36 +124,49 @@ final class IncomingConnection {
 
     private void armAndLook() {
         int unused = stream.arm();
-        if (stream.established()) {
-            finish();
-            listener.completed(this, stream);
+        if (complete() != null) {
+            listener.completed(this);
         } else if (stream.ended()) {
             abandon();
         }
     }
 
-    /** Gives up: the peer gets a disconnect. */
+    /** The stream if it may be shown to the program: reaps what came. By any thread. */
+    VerbsStream complete() {
+        VerbsStream made = stream;
+        return made != null && made.established() ? made : null;
+    }
+
+    /** Gives up, unless an accepting thread has taken the stream: the peer gets a disconnect. */
     void abandon() {
         if (over) {
             return;
         }
+        boolean ours = listener.failed(this);
         finish();
-        listener.failed(this);
+        if (!ours) {
+            return;
+        }
         if (stream != null) {
             stream.close(true);
         } else if (endpoint != null) {
             endpoint.close();
-        } else if (id.isOpen()) {
+        } else {
             StreamParts.destroyQuietly(id);
         }
         loop.unbind(id);
     }
 
-    private void finish() {
+    /** Lets go of the stream, which is someone else's now. Idempotent. */
+    void finish() {
+        if (over) {
+            return;
+        }
         over = true;
         timeout.cancel();
         if (watching) {
             loop.unwatch(stream.fd());
+            stream.removeListener(WATCHING);
         }
     }
 

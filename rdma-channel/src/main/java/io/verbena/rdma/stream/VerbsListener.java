@@ -9,7 +9,8 @@ import io.verbena.rdma.sys.EventFd;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /** A listening id, the connections on their way to it, and those that wait for accept. */
@@ -20,8 +21,8 @@ final class VerbsListener implements StreamListener {
     private final int ringBytesLog2;
     private final EventFd event = new EventFd();
 
-    /** On their way: requested, not yet said HELLO. Guarded by this. */
-    private final Set<IncomingConnection> incoming = new HashSet<>();
+    /** On their way, in the order of their requests: not yet said HELLO, or not yet seen to have. Guarded by this. */
+    private final Set<IncomingConnection> incoming = new LinkedHashSet<>();
 
     /** Complete. Guarded by this. */
     private final ArrayDeque<VerbsStream> queue = new ArrayDeque<>();
@@ -79,26 +80,35 @@ final class VerbsListener implements StreamListener {
         return null;
     }
 
-    /** The connection failed on its way. */
-    synchronized void failed(IncomingConnection connection) {
-        incoming.remove(connection);
+    /** The connection failed on its way; false if it is not on its way any more. */
+    synchronized boolean failed(IncomingConnection connection) {
+        return incoming.remove(connection);
     }
 
-    /** The connection is complete. */
-    void completed(IncomingConnection connection, VerbsStream stream) {
+    /** The connection is complete. On the control thread. */
+    void completed(IncomingConnection connection) {
+        boolean ours;
         synchronized (this) {
-            incoming.remove(connection);
-            if (!closed) {
-                queue.add(stream);
+            ours = incoming.remove(connection);
+            if (ours && !closed) {
+                queue.add(connection.complete());
                 event.signal();
-                return;
+                ours = false;
             }
         }
-        stream.close(true);
+        connection.finish();
+        if (ours) {
+            connection.complete().close(true);
+        }
     }
 
     @Override
-    public synchronized RdmaStream accept() {
+    public RdmaStream accept() {
+        VerbsStream stream = queued();
+        return stream != null ? stream : takeIncoming();
+    }
+
+    private synchronized VerbsStream queued() {
         VerbsStream stream = queue.poll();
         if (stream != null && queue.isEmpty()) {
             event.drain();
@@ -106,9 +116,38 @@ final class VerbsListener implements StreamListener {
         return stream;
     }
 
+    /**
+     * Takes a connection whose HELLO has come although the control thread has not come round to it: whoever knows that
+     * a connect has returned finds it at once, as with TCP.
+     */
+    private VerbsStream takeIncoming() {
+        for (IncomingConnection connection : snapshot()) {
+            VerbsStream stream = connection.complete();
+            if (stream != null && failed(connection)) {
+                loop.execute(connection::finish);
+                return stream;
+            }
+        }
+        return null;
+    }
+
+    private synchronized List<IncomingConnection> snapshot() {
+        return closed || incoming.isEmpty() ? List.of() : List.copyOf(incoming);
+    }
+
     @Override
-    public synchronized boolean acceptable() {
-        return !queue.isEmpty();
+    public boolean acceptable() {
+        synchronized (this) {
+            if (!queue.isEmpty()) {
+                return true;
+            }
+        }
+        for (IncomingConnection connection : snapshot()) {
+            if (connection.complete() != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override

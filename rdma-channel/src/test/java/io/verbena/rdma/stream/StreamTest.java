@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -351,6 +352,20 @@ class StreamTest {
                 clients[i].close(false);
             }
             assertNull(pair.listener.accept());
+        }
+    }
+
+    @Test
+    void connectionCanBeAcceptedAsSoonAsItsConnectReturned() throws Exception {
+        try (StreamPair pair = StreamPair.listening(16)) {
+            for (int i = 0; i < 300; i++) {
+                RdmaStream client = pair.connect();
+                assertTrue(pair.listener.acceptable(), "connection " + i);
+                RdmaStream server = pair.listener.accept();
+                assertNotNull(server, "connection " + i);
+                server.close(false);
+                client.close(false);
+            }
         }
     }
 
