@@ -241,16 +241,17 @@ final class RdmaSelector extends AbstractSelector {
             return false;
         }
         long fromNs = System.nanoTime();
-        long untilNs = fromNs + budgetNs;
         if (timeoutMs > 0) {
-            untilNs = Math.min(untilNs, startNs + timeoutMs * 1_000_000);
+            budgetNs = Math.min(budgetNs, startNs + timeoutMs * 1_000_000 - fromNs);
         }
         boolean any = false;
-        while (!any && !hasWork() && System.nanoTime() < untilNs) {
-            Thread.onSpinWait();
+        long elapsedNs = 0;
+        while (!any && !hasWork() && elapsedNs < budgetNs) {
+            spinner.relax(elapsedNs);
             any = poller.peek() && poller.poll();
+            elapsedNs = System.nanoTime() - fromNs;
         }
-        spinner.end(any);
+        spinner.end(any || hasWork());
         return any;
     }
 

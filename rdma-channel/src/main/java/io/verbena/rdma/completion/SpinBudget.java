@@ -6,24 +6,40 @@ import java.util.concurrent.atomic.AtomicInteger;
  * How long one waiting place polls before it sleeps: for as long as a sleep and its wake-up would take, or not at all
  * where that does not pay.
  *
- * <p>A spin that finds something is repeated. One that does not is not, until some sleeps were so short that a spin
- * would have spared them; twice as many each time in a row, for a spin may well be what keeps the peer from its
- * processor, and a short sleep what gave it one. At most half of the processors spin at once, over the whole process.
- * Used by one thread at a time; a race costs accuracy only.
+ * <p>A spin that finds something is repeated. One that does not is tried again only after short sleeps (that a spin
+ * would have spared) of many times its length together; each time in a row the pause is twice as long, up to a bound.
+ *
+ * <p>A spin that lasts yields the processor. A wake-up, a synchronous one from a socket, puts the peer on the waker's
+ * processor, and if the waker goes on spinning there the peer does not run. With both of them yielding they take turns,
+ * and stay runnable until the kernel, which looks at its ticks, has moved one to an idle processor; from then on every
+ * spin finds something at once. If that does not come about, no processor is idle: late finds in a row are bounded, and
+ * the next is a failure.
+ *
+ * <p>At most half of the processors spin at once, over the whole process. Used by one thread at a time; a race costs
+ * accuracy only.
  */
 public final class SpinBudget {
-    /** System property: the longest spin in microseconds, 0 for never. */
+    /** System property: how long to spin, in microseconds, 0 for never. */
     public static final String PROPERTY = "io.verbena.spin";
 
     /** The default of {@value #PROPERTY}: about what a sleep and its wake-up take. */
     public static final int DEFAULT_MICROS = 20;
 
-    static final int FIRST_PAUSE = 4;
-    static final int LAST_PAUSE = 1024;
+    /** Short sleeps of so many times the length of a failed spin come before the next. */
+    static final int PAUSE = 32;
+
+    /** The pause is doubled up to so many times the first. */
+    static final int PAUSE_GROWTH = 16;
+
+    /** Finds in a row that needed a yield, before the next such is a failure: some 50 ms, several ticks. */
+    static final int MAX_LATE = 4096;
+
+    /** A peer that runs answers within this. */
+    private static final long YIELD_AFTER_NS = 5_000;
 
     private static final int MAX_MICROS = 1_000_000;
 
-    /** A sleep of up to so many spins was a short one: it has the wake-up in it. */
+    /** A sleep of up to so many spins is a short one: it has the wake-up in it. */
     private static final int SHORT_SLEEP = 4;
 
     private static final int MAX_SPINNERS = Runtime.getRuntime().availableProcessors() / 2;
@@ -31,18 +47,21 @@ public final class SpinBudget {
 
     private final long maxNs;
 
-    /** Short sleeps to come before the next spin. */
-    private int pause;
+    /** Time in short sleeps to come before the next spin. */
+    private long pauseNs;
 
-    private int nextPause = FIRST_PAUSE;
+    private long nextPauseNs;
+    private boolean yielded;
+    private int late;
 
     /**
      * A place that spins.
      *
-     * @param maxNs the longest spin in nanoseconds, 0 for never
+     * @param maxNs the length of a spin in nanoseconds, 0 for never
      */
     public SpinBudget(long maxNs) {
         this.maxNs = maxNs;
+        this.nextPauseNs = PAUSE * maxNs;
     }
 
     /**
@@ -79,31 +98,51 @@ public final class SpinBudget {
      * @return nanoseconds to poll for, 0 to sleep at once; if more than 0, {@link #end} must follow
      */
     public long begin() {
-        if (pause > 0 || maxNs == 0) {
+        if (pauseNs > 0 || maxNs == 0) {
             return 0;
         }
         if (SPINNERS.incrementAndGet() > MAX_SPINNERS) {
             SPINNERS.decrementAndGet();
             return 0;
         }
+        yielded = false;
         return maxNs;
+    }
+
+    /**
+     * Waits between two polls of a spin.
+     *
+     * @param elapsedNs time since {@link #begin}
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // the class comment says why
+    public void relax(long elapsedNs) {
+        if (elapsedNs < YIELD_AFTER_NS) {
+            Thread.onSpinWait();
+        } else {
+            yielded = true;
+            Thread.yield();
+        }
     }
 
     /** Ends a spin; {@code found} says whether it found what it waited for. */
     public void end(boolean found) {
         SPINNERS.decrementAndGet();
-        if (found) {
-            nextPause = FIRST_PAUSE;
-        } else {
-            pause = nextPause;
-            nextPause = Math.min(2 * nextPause, LAST_PAUSE);
+        late = yielded ? late + 1 : 0;
+        if (found && late <= MAX_LATE) {
+            if (late == 0) {
+                nextPauseNs = PAUSE * maxNs;
+            }
+            return;
         }
+        late = 0;
+        pauseNs = nextPauseNs;
+        nextPauseNs = Math.min(2 * nextPauseNs, PAUSE_GROWTH * PAUSE * maxNs);
     }
 
     /** Tells how long a sleep lasted, in nanoseconds. */
     public void slept(long ns) {
-        if (pause > 0 && ns < SHORT_SLEEP * maxNs) {
-            pause--;
+        if (pauseNs > 0 && ns < SHORT_SLEEP * maxNs) {
+            pauseNs -= ns;
         }
     }
 }

@@ -85,10 +85,13 @@ public final class Waiters {
         boolean found = false;
         try {
             long startNs = System.nanoTime();
-            do {
+            long elapsedNs = 0;
+            found = (source.poll() & ops) != 0;
+            while (!found && elapsedNs < budgetNs) {
+                spin.relax(elapsedNs);
                 found = (source.poll() & ops) != 0;
-                Thread.onSpinWait();
-            } while (!found && System.nanoTime() - startNs < budgetNs);
+                elapsedNs = System.nanoTime() - startNs;
+            }
         } finally {
             spin.end(found);
         }

@@ -11,7 +11,7 @@ public final class Spin {
     /**
      * A place that spins.
      *
-     * @param maxNs the longest spin in nanoseconds, 0 for never
+     * @param maxNs the length of a spin in nanoseconds, 0 for never
      */
     public Spin(long maxNs) {
         budget = new SpinBudget(maxNs);
@@ -34,6 +34,11 @@ public final class Spin {
      */
     public long begin() {
         return budget.begin();
+    }
+
+    /** Waits between two polls of a spin; {@code elapsedNs} is the time since {@link #begin}. */
+    public void relax(long elapsedNs) {
+        budget.relax(elapsedNs);
     }
 
     /** Ends a spin; {@code found} says whether it found what it waited for. */

@@ -17,14 +17,15 @@ class SpinBudgetTest {
         budget.end(found);
     }
 
-    private int shortSleepsUntilNextSpin() {
-        int sleeps = 0;
+    /** Sleeps shortly until the next spin; returns for how long altogether. */
+    private long pauseNs(boolean found) {
+        long sleptNs = 0;
         while (budget.begin() == 0) {
             budget.slept(MAX_NS / 2);
-            sleeps++;
+            sleptNs += MAX_NS / 2;
         }
-        budget.end(false);
-        return sleeps;
+        budget.end(found);
+        return sleptNs;
     }
 
     @Test
@@ -35,27 +36,37 @@ class SpinBudgetTest {
     }
 
     @Test
-    void spinsThatFindNothingBecomeRare() {
+    void spinsThatFindNothingTakeAPartOfTheTimeThatGetsSmaller() {
         spin(false);
-        int expected = SpinBudget.FIRST_PAUSE;
-        for (int i = 0; i < 20; i++) {
-            assertEquals(expected, shortSleepsUntilNextSpin());
-            expected = Math.min(2 * expected, SpinBudget.LAST_PAUSE);
+        long factor = SpinBudget.PAUSE;
+        for (int i = 0; i < 10; i++) {
+            assertEquals(factor * MAX_NS, pauseNs(false));
+            factor = Math.min(2 * factor, SpinBudget.PAUSE_GROWTH * SpinBudget.PAUSE);
         }
     }
 
     @Test
-    void spinThatFindsForgetsTheFailuresBeforeIt() {
+    void spinThatFindsAtOnceForgetsTheFailuresBeforeIt() {
         spin(false);
         for (int i = 0; i < 5; i++) {
-            int unused = shortSleepsUntilNextSpin();
+            long unused = pauseNs(false);
         }
-        while (budget.begin() == 0) {
-            budget.slept(1);
-        }
-        budget.end(true);
+        long unused = pauseNs(true);
         spin(false);
-        assertEquals(SpinBudget.FIRST_PAUSE, shortSleepsUntilNextSpin());
+        assertEquals(SpinBudget.PAUSE * MAX_NS, pauseNs(false));
+    }
+
+    @Test
+    void findsThatNeedAYieldAreNotRepeatedForEver() {
+        for (int i = 0; i < SpinBudget.MAX_LATE; i++) {
+            assertEquals(MAX_NS, budget.begin());
+            budget.relax(MAX_NS);
+            budget.end(true);
+        }
+        assertEquals(MAX_NS, budget.begin());
+        budget.relax(MAX_NS);
+        budget.end(true);
+        assertEquals(0, budget.begin());
     }
 
     @Test
