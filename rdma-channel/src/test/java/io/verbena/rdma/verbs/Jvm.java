@@ -10,16 +10,16 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A second JVM with the tests' class path; ended by its own handle. */
-final class Jvm implements AutoCloseable {
+public final class Jvm implements AutoCloseable {
     final Process process;
     private final BufferedReader out;
 
-    Jvm(Class<?> main, String... args) throws IOException {
+    public Jvm(Class<?> main, String... args) throws IOException {
         this(List.of(), main, args);
     }
 
     /** Starts the JVM by a command that takes its command line. */
-    Jvm(List<String> prefix, Class<?> main, String... args) throws IOException {
+    public Jvm(List<String> prefix, Class<?> main, String... args) throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.addAll(List.of(
                 System.getProperty("java.home") + File.separator + "bin" + File.separator + "java",
@@ -31,6 +31,7 @@ final class Jvm implements AutoCloseable {
                 System.getProperty("java.class.path"),
                 "-Dio.verbena.verbs=" + System.getProperty("io.verbena.verbs", "soft"),
                 "-D" + TestAddress.PROPERTY + "=" + TestAddress.get().getHostAddress(),
+                "-Dio.verbena.test.device=" + System.getProperty("io.verbena.test.device", ""),
                 main.getName()));
         command.addAll(List.of(args));
         process = new ProcessBuilder(command)
@@ -40,18 +41,18 @@ final class Jvm implements AutoCloseable {
     }
 
     /** The next line that it prints. */
-    String line() throws IOException {
+    public String line() throws IOException {
         return out.readLine();
     }
 
     /** Sends it a line. */
-    void send(String line) throws IOException {
+    public void send(String line) throws IOException {
         process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
         process.getOutputStream().flush();
     }
 
     /** Kill -9. */
-    void kill() {
+    public void kill() {
         Process unused = process.destroyForcibly();
     }
 
