@@ -106,11 +106,15 @@ final class ConnectAttempt {
             case ADDR_RESOLVED -> id.resolveRoute((int) StreamSettings.CONNECT_TIMEOUT_MS);
             case ROUTE_RESOLVED -> connect();
             case ESTABLISHED -> established(message);
-            case REJECTED -> fail(rejected(message), null);
+            case REJECTED -> fail(rejected(message), cause(message));
             case DISCONNECTED -> fail(Reason.PEER_DIED, null);
             case OTHER -> {}
-            default -> fail(reason(message.status()), null);
+            default -> fail(reason(message.status()), cause(message));
         }
+    }
+
+    private static IOException cause(CmMessage message) {
+        return new IOException(message.type() + " with status " + message.status());
     }
 
     private void connect() throws IOException {

@@ -24,7 +24,7 @@ final class LingeringClose {
     }
 
     void begin() {
-        timeout = loop.schedule(StreamSettings.LINGER_NS, this::finish);
+        timeout = loop.schedule(StreamSettings.LINGER_NS, this::giveUp);
         try {
             loop.watch(stream.fd(), this::wake);
             watching = true;
@@ -51,6 +51,11 @@ final class LingeringClose {
         if (stream.delivered()) {
             finish();
         }
+    }
+
+    private void giveUp() {
+        LOG.log(Level.DEBUG, "{0} was closed and not answered", stream);
+        finish();
     }
 
     private void finish() {

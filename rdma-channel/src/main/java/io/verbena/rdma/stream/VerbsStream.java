@@ -575,8 +575,9 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
         pollLock.lock();
         try {
             reap();
-            if (pollable()) {
-                afterReap(transportEnd());
+            int events = transportEnd(); // also between the close and its lingering
+            if (!closed && events != 0) {
+                afterReap(events);
             }
         } finally {
             pollLock.unlock();
