@@ -6,23 +6,32 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Native memory in whole pages of its own, registered. Whole pages, because registered ones are not inherited by a
+ * Native memory in whole pages of its own, registered; the pages come from a pool. Whole pages, because registered ones are not inherited by a
  * child (ibv_fork_init(3)).
  */
 final class ForeignMemory implements RegisteredMemory {
     private static final Logger LOG = System.getLogger("io.verbena.rdma.backend.foreign");
-    private static final int PAGE_BYTES = 4096;
 
+    /** Pages that a device may still write, since they could not be deregistered: never freed. */
+    private static final Queue<MemorySegment> LOST = new ConcurrentLinkedQueue<>();
+
+    /** The lifetime of {@link #buffer}, not of the pages. */
     private final Arena arena;
+
+    private final MemorySegment pages;
     private final ByteBuffer buffer;
     private final ForeignMr mr;
 
-    private ForeignMemory(Arena arena, ByteBuffer buffer, ForeignMr mr) {
+    private ForeignMemory(Arena arena, MemorySegment pages, ByteBuffer buffer, ForeignMr mr) {
         this.arena = arena;
+        this.pages = pages;
         this.buffer = buffer;
         this.mr = mr;
     }
@@ -33,10 +42,10 @@ final class ForeignMemory implements RegisteredMemory {
         }
         Arena arena = Arena.ofShared();
         try {
-            long pages = (bytes + PAGE_BYTES - 1L) / PAGE_BYTES;
-            var memory = arena.allocate(pages * PAGE_BYTES, PAGE_BYTES).asSlice(0, bytes);
+            MemorySegment pages = PagePool.take(bytes);
+            MemorySegment memory = pages.reinterpret(bytes, arena, null);
             ForeignMr mr = pd.register(memory.address(), bytes, access);
-            return new ForeignMemory(arena, memory.asByteBuffer().order(ByteOrder.nativeOrder()), mr);
+            return new ForeignMemory(arena, pages, memory.asByteBuffer().order(ByteOrder.nativeOrder()), mr);
         } catch (OutOfMemoryError e) {
             arena.close();
             throw new IOException("no native memory for " + bytes + " bytes", e);
@@ -61,13 +70,13 @@ final class ForeignMemory implements RegisteredMemory {
         if (!mr.isOpen()) {
             return;
         }
+        arena.close();
         try {
             mr.deregister();
+            PagePool.give(pages);
         } catch (IOException e) {
-            // The device may still write there: better to lose the memory than to free it.
+            LOST.add(pages);
             LOG.log(Level.WARNING, "memory stays allocated", e);
-            return;
         }
-        arena.close();
     }
 }
