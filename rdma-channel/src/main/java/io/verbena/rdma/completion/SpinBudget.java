@@ -1,5 +1,6 @@
 package io.verbena.rdma.completion;
 
+import io.verbena.rdma.sys.Processors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -10,10 +11,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * would have spared) of many times its length together; each time in a row the pause is twice as long, up to a bound.
  *
  * <p>A spin that lasts yields the processor. A wake-up, a synchronous one from a socket, puts the peer on the waker's
- * processor, and if the waker goes on spinning there the peer does not run. With both of them yielding they take turns,
- * and stay runnable until the kernel, which looks at its ticks, has moved one to an idle processor; from then on every
- * spin finds something at once. If that does not come about, no processor is idle: late finds in a row are bounded, and
- * the next is a failure.
+ * processor, and if the waker goes on spinning there the peer does not run. With both of them yielding they take turns.
+ * Finds that needed a yield, many in a row, show that this is so: then the thread moves to another processor, once (the
+ * kernel does that by itself too, but may take tens of milliseconds). From then on every spin finds something at once.
+ * If not, no processor is idle, and the spin counts as a failure.
  *
  * <p>At most half of the processors spin at once, over the whole process. Used by one thread at a time; a race costs
  * accuracy only.
@@ -31,8 +32,11 @@ public final class SpinBudget {
     /** The pause is doubled up to so many times the first. */
     static final int PAUSE_GROWTH = 16;
 
-    /** Finds in a row that needed a yield, before the next such is a failure: some 50 ms, several ticks. */
-    static final int MAX_LATE = 4096;
+    /** Finds in a row that needed a yield, before the thread moves to another processor. */
+    static final int MOVE_AT = 32;
+
+    /** Finds in a row that needed a yield, before the next such is a failure. */
+    static final int MAX_LATE = 128;
 
     /** A peer that runs answers within this. */
     private static final long YIELD_AFTER_NS = 5_000;
@@ -131,6 +135,8 @@ public final class SpinBudget {
         if (found && late <= MAX_LATE) {
             if (late == 0) {
                 nextPauseNs = PAUSE * maxNs;
+            } else if (late == MOVE_AT && !Thread.currentThread().isVirtual()) {
+                boolean unused = Processors.leaveCurrent();
             }
             return;
         }

@@ -91,6 +91,11 @@ public final class Linux {
     private static final MethodHandle EPOLL_CREATE1 = ints("epoll_create1", 1);
     private static final MethodHandle DUP3 = ints("dup3", 3);
     private static final MethodHandle GETUID = ints("getuid", 0);
+    private static final MethodHandle SCHED_GETCPU = ints("sched_getcpu", 0);
+    private static final MethodHandle SCHED_GETAFFINITY =
+            of("sched_getaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS));
+    private static final MethodHandle SCHED_SETAFFINITY =
+            of("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS));
     private static final MethodHandle BIND = of("bind", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle CONNECT =
             of("connect", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
@@ -517,6 +522,36 @@ public final class Linux {
             }
             MemorySegment c = CAPTURE.get();
             return result((int) PPOLL.invokeExact(c, fds, count, timeout, sigmask), c);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** sched_getcpu(3): the processor that the calling thread runs on. */
+    public static int schedGetcpu() {
+        MemorySegment c = CAPTURE.get();
+        try {
+            return result((int) SCHED_GETCPU.invokeExact(c), c);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** sched_getaffinity(2); 0 is the calling thread. */
+    public static int schedGetaffinity(int tid, long maskBytes, MemorySegment mask) {
+        MemorySegment c = CAPTURE.get();
+        try {
+            return result((int) SCHED_GETAFFINITY.invokeExact(c, tid, maskBytes, mask), c);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** sched_setaffinity(2); 0 is the calling thread. */
+    public static int schedSetaffinity(int tid, long maskBytes, MemorySegment mask) {
+        MemorySegment c = CAPTURE.get();
+        try {
+            return result((int) SCHED_SETAFFINITY.invokeExact(c, tid, maskBytes, mask), c);
         } catch (Throwable t) {
             throw unexpected(t);
         }
