@@ -20,8 +20,8 @@ public final class PingPong {
     private static final int WARM_UP = 150_000;
     private static final int ROUNDS = 30_000;
     private static final int CHUNK_BYTES = 64 * 1024;
-    private static final int WARM_UP_CHUNKS = 10_000;
-    private static final int CHUNKS = 20_000;
+    private static final int WARM_UP_CHUNKS = 150_000;
+    private static final int CHUNKS = 50_000;
 
     private PingPong() {}
 

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>A spin that lasts yields the processor. A wake-up, a synchronous one from a socket, puts the peer on the waker's
  * processor, and if the waker goes on spinning there the peer does not run. With both of them yielding they take turns.
- * Finds that needed a yield, many in a row, show that this is so: then the thread moves to another processor, once (the
+ * Finds after a yield that another thread took, many in a row, show that this is so: then the thread moves to another processor, once (the
  * kernel does that by itself too, but may take tens of milliseconds). From then on every spin finds something at once.
  * If not, no processor is idle, and the spin counts as a failure.
  *
@@ -32,13 +32,16 @@ public final class SpinBudget {
     /** The pause is doubled up to so many times the first. */
     static final int PAUSE_GROWTH = 16;
 
-    /** Finds in a row that needed a yield, before the thread moves to another processor. */
+    /** Finds in a row after a yield that was taken, before the thread moves to another processor. */
     static final int MOVE_AT = 32;
 
-    /** Finds in a row that needed a yield, before the next such is a failure. */
+    /** Finds in a row after a yield that was taken, before the next such is a failure. */
     static final int MAX_LATE = 128;
 
-    /** A peer that runs answers within this. */
+    /** A yield that takes longer gave the processor to another thread. */
+    private static final long EMPTY_YIELD_NS = 3_000;
+
+    /** A peer that runs answers a small message within this. */
     private static final long YIELD_AFTER_NS = 5_000;
 
     private static final int MAX_MICROS = 1_000_000;
@@ -123,8 +126,9 @@ public final class SpinBudget {
         if (elapsedNs < YIELD_AFTER_NS) {
             Thread.onSpinWait();
         } else {
-            yielded = true;
+            long fromNs = System.nanoTime();
             Thread.yield();
+            yielded |= System.nanoTime() - fromNs > EMPTY_YIELD_NS;
         }
     }
 

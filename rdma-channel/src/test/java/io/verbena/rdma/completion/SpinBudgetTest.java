@@ -57,19 +57,6 @@ class SpinBudgetTest {
     }
 
     @Test
-    void findsThatNeedAYieldAreNotRepeatedForEver() {
-        for (int i = 0; i < SpinBudget.MAX_LATE; i++) {
-            assertEquals(MAX_NS, budget.begin());
-            budget.relax(MAX_NS);
-            budget.end(true);
-        }
-        assertEquals(MAX_NS, budget.begin());
-        budget.relax(MAX_NS);
-        budget.end(true);
-        assertEquals(0, budget.begin());
-    }
-
-    @Test
     void longSleepsAreNoReasonToSpinAgain() {
         spin(false);
         for (int i = 0; i < 10_000; i++) {
