@@ -26,7 +26,9 @@ final class Sleeper {
     private final MemorySegment poll = Arena.ofAuto().allocate(2L * POLLFD_BYTES + 16, 8);
 
     private final MemorySegment timespec = poll.asSlice(2L * POLLFD_BYTES);
-    private final EventFd wakeUp;
+
+    /** Made for the first platform thread: a virtual one is unparked. */
+    private EventFd wakeUp;
 
     Sleeper next;
     Thread thread;
@@ -41,11 +43,14 @@ final class Sleeper {
     /** Set by the poller of virtual threads: the descriptor fired. */
     volatile boolean fired;
 
-    private Sleeper() throws IOException {
+    private Sleeper() {
+        poll.set(JAVA_SHORT, 4, (short) Linux.POLLIN);
+    }
+
+    private void makeWakeUp() throws IOException {
         wakeUp = new EventFd();
         poll.set(JAVA_INT, POLLFD_BYTES, wakeUp.fd());
         poll.set(JAVA_SHORT, POLLFD_BYTES + 4, (short) Linux.POLLIN);
-        poll.set(JAVA_SHORT, 4, (short) Linux.POLLIN);
     }
 
     static Sleeper take(int ops) throws IOException {
@@ -57,6 +62,9 @@ final class Sleeper {
             s = new Sleeper();
         }
         s.thread = Thread.currentThread();
+        if (s.wakeUp == null && !s.thread.isVirtual()) {
+            s.makeWakeUp();
+        }
         s.ops = ops;
         s.leads = false;
         s.woken = false;
@@ -78,7 +86,9 @@ final class Sleeper {
                 return;
             }
         }
-        wakeUp.close();
+        if (wakeUp != null) {
+            wakeUp.close();
+        }
     }
 
     /** Wakes the thread, wherever it sleeps. Under the lock of the Waiters. */

@@ -105,7 +105,10 @@ final class VerbsListener implements StreamListener {
     @Override
     public RdmaStream accept() {
         VerbsStream stream = queued();
-        return stream != null ? stream : takeIncoming();
+        if (stream == null) {
+            stream = takeIncoming();
+        }
+        return stream != null ? stream : queued(); // the control thread may have come round to it meanwhile
     }
 
     private synchronized VerbsStream queued() {
@@ -137,11 +140,14 @@ final class VerbsListener implements StreamListener {
 
     @Override
     public boolean acceptable() {
-        synchronized (this) {
-            if (!queue.isEmpty()) {
-                return true;
-            }
-        }
+        return hasQueued() || hasIncoming() || hasQueued();
+    }
+
+    private synchronized boolean hasQueued() {
+        return !queue.isEmpty();
+    }
+
+    private boolean hasIncoming() {
         for (IncomingConnection connection : snapshot()) {
             if (connection.complete() != null) {
                 return true;

@@ -9,6 +9,7 @@ import io.verbena.rdma.completion.Waiters;
 import io.verbena.rdma.protocol.Immediate;
 import io.verbena.rdma.protocol.ReadEnd;
 import io.verbena.rdma.protocol.ReceiveHalf;
+import io.verbena.rdma.protocol.ReceiveState;
 import io.verbena.rdma.protocol.SendHalf;
 import io.verbena.rdma.protocol.SendState;
 import io.verbena.rdma.protocol.StreamProtocol;
@@ -392,7 +393,8 @@ final class VerbsStream implements RdmaStream, Waiters.Source {
             return 0;
         }
         transportEnded = true;
-        return rx.onTransportEnd(peerReadEverything());
+        // A peer that said FIN or RESET may be gone with its memory: it is not asked.
+        return rx.onTransportEnd(rx.state() == ReceiveState.OPEN && peerReadEverything());
     }
 
     /** Whether a peer that ended without FIN had read all that we wrote: then TCP would have sent FIN for it. */

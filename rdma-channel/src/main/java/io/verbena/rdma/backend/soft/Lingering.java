@@ -19,9 +19,10 @@ final class Lingering implements SoftEventChannel.Source {
     static void begin(Connection connection, SoftEventChannel channel) {
         Lingering lingering = new Lingering(connection, channel);
         try {
+            channel.lingers(lingering); // first: the event may come before the next line
             channel.register(connection.fd(), Linux.EPOLLRDHUP, lingering);
-            channel.lingers(lingering);
         } catch (IOException e) {
+            channel.lingersNoMore(lingering);
             lingering.abandon();
         }
     }

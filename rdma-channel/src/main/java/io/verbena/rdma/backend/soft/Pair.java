@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -128,16 +129,16 @@ final class Pair {
         return mapping.segment;
     }
 
-    /** Ends one use of a mapped segment; one unused is kept mapped. */
+    /** Ends one use of a mapped segment. The one used last is kept mapped: the peer may well have given up the others. */
     synchronized void unmapPeer(Segment segment) {
         Mapping mapping = peerSegments.get(segment.id);
-        if (--mapping.users == 0 && unusedMappings() > 1) {
-            Mapping unused = peerSegments.remove(segment.id);
-            segment.close();
+        if (--mapping.users == 0) {
+            for (Mapping other : List.copyOf(peerSegments.values())) {
+                if (other.users == 0 && other != mapping) {
+                    Mapping unused = peerSegments.remove(other.segment.id);
+                    other.segment.close();
+                }
+            }
         }
-    }
-
-    private long unusedMappings() {
-        return peerSegments.values().stream().filter(m -> m.users == 0).count();
     }
 }

@@ -123,6 +123,7 @@ final class Segment {
     /** Unmaps, after which any use of {@link #memory} throws. */
     void close() {
         if (fd >= 0) {
+            punch(0, bytes); // the peer may keep it mapped for a while
             int unused = Linux.close(fd);
         }
         closeOrKeep(arena);
