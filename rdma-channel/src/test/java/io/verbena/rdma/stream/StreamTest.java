@@ -110,7 +110,12 @@ class StreamTest {
         int writes = ON_SOFT ? 4096 : 1024;
         try (StreamPair pair = StreamPair.open()) {
             for (int i = 0; i < writes; i++) {
-                assertEquals(1, pair.client.write(ByteBuffer.wrap(new byte[] {(byte) i})), "write " + i);
+                ByteBuffer one = ByteBuffer.wrap(new byte[] {(byte) i});
+                if (pair.client.write(one) == 0) {
+                    // Not for want of a reader: the device has not acknowledged what is in the send queue.
+                    assertFalse(ON_SOFT, "write " + i);
+                    writeAll(pair.client, one);
+                }
             }
             for (int i = 0; i < writes; i++) {
                 assertEquals((byte) i, (byte) readByte(pair.server), "byte " + i);
