@@ -8,8 +8,11 @@ public final class ProtocolLimits {
     /** Log2 of the largest receive ring: 128 MiB. */
     public static final int MAX_RING_BYTES_LOG2 = 27;
 
-    /** Log2 of the receive ring that a side offers if nothing else was asked for: 256 KiB. */
-    public static final int DEFAULT_RING_BYTES_LOG2 = 18;
+    /**
+     * Log2 of the receive ring that a side offers if nothing else was asked for: 512 KiB. It fits a processor's
+     * second-level cache beside its own working set.
+     */
+    public static final int DEFAULT_RING_BYTES_LOG2 = 19;
 
     /** The least number of data receive work requests that a side may offer. */
     public static final int MIN_DATA_WRS = 1;
