@@ -22,7 +22,10 @@ class MessageCostTest {
     private static final int RUNS = 3;
     private static final int ROUNDS = 30_000;
 
-    /** Per round trip: the trace itself makes the client slow enough for the server to fall asleep now and then. */
+    /** Both sides are to be busy: neither falls asleep because the trace makes the other slow. */
+    private static final List<String> POLLING = List.of("-Dio.verbena.spin=1000");
+
+    /** Per round trip: the trace itself makes the client so slow at times that a side sleeps or yields. */
     private static final double MOST_CALLS = 0.25;
 
     private record Figures(long p50Ns, long p99Ns, long bytesPerSecond, long clientAllocated, long serverAllocated) {}
@@ -99,7 +102,7 @@ class MessageCostTest {
     /** The system calls of the client between its marks. */
     private static long tracedCalls(Path strace) throws Exception {
         Path trace = Files.createTempFile("verbena-trace", ".txt");
-        try (ProgramJvm server = ProgramJvm.start(Provider.VERBENA_SOFT, PingPong.class, List.of(), "server")) {
+        try (ProgramJvm server = ProgramJvm.start(Provider.VERBENA_SOFT, PingPong.class, POLLING, "server")) {
             String port = server.expect("port ");
             var command = List.of(strace.toString(), "-f", "-qq", "-e", "signal=none", "-o", trace.toString());
             try (ProgramJvm client =
